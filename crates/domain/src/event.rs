@@ -1,0 +1,217 @@
+//! What arrived: a typed envelope with its source, its content and its address. Adapters make them, intake
+//! records them, lanes order them; nobody looks at the wire again afterwards.
+
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::clock::Timestamp;
+use crate::digest::{Digest, Fields};
+use crate::ids::{EventId, JobId};
+use crate::names::{AccountName, MessageId, PlatformName};
+use crate::principal::Principal;
+
+/// What arrived.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Our id for it.
+    pub id: EventId,
+    /// The same for live delivery, backfill and replay, so that it is recorded once.
+    pub dedupe: DedupeKey,
+    /// Where it was said.
+    pub address: Address,
+    /// Who said it.
+    pub principal: Principal,
+    /// The platform's id of the message it is, or is about.
+    pub message: Option<MessageId>,
+    /// What it says.
+    pub kind: EventKind,
+    /// When the platform says it was sent.
+    pub sent_at: Option<Timestamp>,
+    /// When it reached us.
+    pub received_at: Timestamp,
+}
+
+/// What an event says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventKind {
+    /// Somebody wrote.
+    Message(Content),
+    /// Somebody changed what they wrote.
+    Edited(Content),
+    /// Somebody put a reaction on a message, or took it away.
+    Reaction {
+        /// The reaction, as the platform spells it.
+        reaction: String,
+        /// Put or taken away.
+        change: ReactionChange,
+    },
+    /// A slash command; it takes the control path and never waits behind a turn.
+    Command {
+        /// Without the slash, in lower case, without a bot's name.
+        name: String,
+        /// The rest of the line.
+        arguments: String,
+    },
+    /// The gateway's own: a job ended, a schedule is due, a board moved.
+    Internal {
+        /// Why it exists.
+        cause: InternalCause,
+        /// What the agent is told.
+        text: String,
+    },
+    /// Somebody came or went, or we did.
+    Membership {
+        /// Came or went.
+        change: MembershipChange,
+        /// Whether it is about our own account.
+        about: MembershipSubject,
+    },
+}
+
+impl EventKind {
+    /// Its name in the ledger and in logs.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Message(_) => "message",
+            Self::Edited(_) => "edited",
+            Self::Reaction { .. } => "reaction",
+            Self::Command { .. } => "command",
+            Self::Internal { .. } => "internal",
+            Self::Membership { .. } => "membership",
+        }
+    }
+}
+
+/// What somebody wrote.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// The text.
+    pub text: String,
+    /// What came with it.
+    pub attachments: Vec<Attachment>,
+    /// What it answers.
+    pub quote: Option<Quote>,
+    /// Whether it was said to us.
+    pub mention: Mention,
+}
+
+/// Whether a message was said to us, by our id and never by our name.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mention {
+    /// Said to the room.
+    #[default]
+    Absent,
+    /// Our account is mentioned.
+    Direct,
+    /// It answers a message of ours.
+    Reply,
+}
+
+/// A file, image or recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// What kind of thing it is.
+    pub kind: AttachmentKind,
+    /// How its adapter fetches it.
+    pub locator: String,
+    /// The file's name, as it was sent: shown, never used as a path.
+    pub file_name: Option<String>,
+    /// The media type, as it was declared.
+    pub media_type: Option<String>,
+    /// The size, as it was declared.
+    pub size_bytes: Option<u64>,
+}
+
+/// What kind of thing an attachment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    /// A picture.
+    Image,
+    /// A recording of sound.
+    Audio,
+    /// A voice message.
+    Voice,
+    /// A moving picture.
+    Video,
+    /// Any other file.
+    File,
+}
+
+/// What a message answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// The message that is answered.
+    pub message: MessageId,
+    /// Who wrote it, if that is known.
+    pub author: Option<Principal>,
+    /// The passage, if the platform tells.
+    pub text: Option<String>,
+}
+
+/// Put or taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReactionChange {
+    /// Put on the message.
+    Added,
+    /// Taken away.
+    Removed,
+}
+
+/// Came or went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MembershipChange {
+    /// Came.
+    Joined,
+    /// Went, or was sent away.
+    Left,
+}
+
+/// Whom a change of membership is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MembershipSubject {
+    /// Our own account.
+    Ourselves,
+    /// Somebody else.
+    Other,
+}
+
+/// Why the gateway spoke to itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum InternalCause {
+    /// A job ended.
+    JobEnded {
+        /// Which.
+        job: JobId,
+    },
+    /// A session was handed to this place.
+    Handoff,
+    /// A schedule is due.
+    Schedule,
+    /// A board's task changed.
+    Board,
+}
+
+/// What makes an event itself: platform, account and the platform's own token for the delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DedupeKey(pub Digest);
+
+impl DedupeKey {
+    /// The key of what `token` names on this account. The token must not depend on how the event reached us.
+    pub fn derive(platform: &PlatformName, account: &AccountName, token: &str) -> Self {
+        Self(
+            Fields::of("dedupe")
+                .text(platform.as_str())
+                .text(account.as_str())
+                .text(token)
+                .digest(),
+        )
+    }
+}

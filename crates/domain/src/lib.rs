@@ -1,0 +1,70 @@
+//! The words of Talaria as types. One word for one thing, in code, command line, API and docs.
+//!
+//! Nothing here reads a clock, a file or a socket, and nothing awaits: every other room may depend on this
+//! one, so it depends on nobody.
+//!
+//! # Layout
+//!
+//! | module | words |
+//! |---|---|
+//! | [`clock`], [`ids`] | time and new ids as parameters, so that the whole gateway runs under a simulated clock |
+//! | [`names`] | profile, platform, account, chat, thread, user, message, runner: names nobody can mix up |
+//! | [`principal`] | who speaks |
+//! | [`address`] | where something is said, and the immutable way back |
+//! | [`event`] | what arrived |
+//! | [`session_key`] | which conversation an event belongs to, and who shares it |
+//! | [`delivery`] | reply, part, receipt, outcome: what goes out and what became of it |
+//! | [`capabilities`] | what a platform can do, and for how long a conversation can be reached |
+//! | [`run`], [`authority`], [`scope`] | one execution of a runner, what it may use, what it remembers |
+//! | [`machine`] | the state machines that the ledger enforces |
+//! | [`digest`] | ids derived from structure, without separators that could be forged |
+//! | [`secret`] | values that cannot be printed |
+//!
+//! # From a message to its session
+//!
+//! ```
+//! use talaria_domain::address::{Address, ChatKind};
+//! use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, UserId};
+//! use talaria_domain::principal::{Principal, Role};
+//! use talaria_domain::session_key::{SessionKey, Sharing, Source};
+//!
+//! let address = Address {
+//!     platform: PlatformName::from("example"),
+//!     account: AccountName::from("main-bot"),
+//!     chat_kind: ChatKind::Group,
+//!     chat: ChatId::from("-100123"),
+//!     thread: None,
+//!     reply_to: None,
+//! };
+//! let ada = Principal {
+//!     platform: address.platform.clone(),
+//!     account: address.account.clone(),
+//!     user: UserId::from("7"),
+//!     alternate: None,
+//!     display_name: Some("Ada".to_owned()),
+//!     role: Role::Member,
+//! };
+//! let profile = ProfileName::from("assistant");
+//! let key = SessionKey::derive(&profile, &Source::of(&address, &ada), Sharing::default());
+//! assert_eq!(key.participant.as_ref().map(UserId::as_str), Some("7"), "groups are per user by default");
+//! ```
+
+pub mod clock;
+pub mod digest;
+pub mod ids;
+pub mod machine;
+pub mod names;
+pub mod secret;
+
+pub mod address;
+pub mod principal;
+
+pub mod event;
+pub mod session_key;
+
+pub mod authority;
+pub mod run;
+pub mod scope;
+
+pub mod capabilities;
+pub mod delivery;

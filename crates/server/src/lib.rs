@@ -1,0 +1,1 @@
+//! HTTP: the OpenAI-compatible API, the operator's API, platform webhooks and the web page. No route stands yet.

@@ -1,0 +1,168 @@
+//! The very same statements in a bare loop: one thread, one connection, transactions of 64 rows, values made before
+//! the clock starts. No closures, no savepoints, no answers: what the engine itself can do.
+
+use std::time::{Duration, Instant};
+
+use talaria_domain::event::Event;
+use talaria_store::sessions::Opening;
+
+/// Rows in one transaction.
+const ROWS: usize = 64;
+
+const DEDUPE: &str =
+    "INSERT INTO dedupe (dedupe_key, event_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+const CURRENT: &str = "SELECT session_id FROM session_keys WHERE key_id = ?1";
+const NEXT: &str = "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq";
+const INSERT: &str =
+    "INSERT INTO inbox (event_id, dedupe_key, session_id, seq, state, kind, event, message, attempts, epoch,
+             not_before, received_at)
+         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, 0, 0, 0, ?8)";
+
+/// These are the store's own texts, or the comparison means nothing.
+fn check_texts() {
+    let sources = [
+        (DEDUPE, include_str!("../../src/dedupe.rs")),
+        (CURRENT, include_str!("../../src/sessions.rs")),
+        (NEXT, include_str!("../../src/sessions.rs")),
+        (INSERT, include_str!("../../src/inbox.rs")),
+    ];
+    for (text, source) in sources {
+        assert!(
+            source.contains(text),
+            "the store does not say this any more: {text}"
+        );
+    }
+}
+
+struct Row {
+    event: Event,
+    json: String,
+    key: [u8; 32],
+}
+
+fn rows(made: &mut impl FnMut() -> (Event, Opening)) -> Vec<Row> {
+    let row = |(event, opening): (Event, Opening)| Row {
+        json: serde_json::to_string(&event).unwrap(),
+        key: *opening.key_id().0.as_bytes(),
+        event,
+    };
+    (0..ROWS).map(|_| row(made())).collect()
+}
+
+/// Rows a second with SQLite set up as `setup` says.
+pub(crate) fn sqlite(
+    path: &str,
+    setup: &str,
+    time: Duration,
+    mut made: impl FnMut() -> (Event, Opening),
+) -> f64 {
+    check_texts();
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.execute_batch(setup).unwrap();
+    let (mut spent, mut count) = (Duration::ZERO, 0);
+    while spent < time {
+        let rows = rows(&mut made);
+        let start = Instant::now();
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for row in &rows {
+            sqlite_row(&connection, row);
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        spent += start.elapsed();
+        count += ROWS;
+    }
+    count as f64 / spent.as_secs_f64()
+}
+
+fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
+    let Row { event, json, key } = row;
+    let (id, dedupe, at) = (
+        event.id.as_bytes(),
+        event.dedupe.0.as_bytes(),
+        event.received_at.as_millis(),
+    );
+    let statement = |sql| connection.prepare_cached(sql).unwrap();
+    statement(DEDUPE).execute((dedupe, id)).unwrap();
+    let session: [u8; 16] = statement(CURRENT)
+        .query_one((key,), |row| row.get(0))
+        .unwrap();
+    let seq: i64 = statement(NEXT)
+        .query_one((session, at), |row| row.get(0))
+        .unwrap();
+    let message = event.message.as_ref().map(|message| message.as_str());
+    statement(INSERT)
+        .execute((
+            id,
+            dedupe,
+            session,
+            seq,
+            event.kind.as_str(),
+            json,
+            message,
+            at,
+        ))
+        .unwrap();
+}
+
+/// Rows a second with PostgreSQL.
+pub(crate) fn postgres(
+    url: &str,
+    setup: &str,
+    time: Duration,
+    mut made: impl FnMut() -> (Event, Opening),
+) -> f64 {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    client.batch_execute(setup).unwrap();
+    let statements = [DEDUPE, CURRENT, NEXT, INSERT].map(|sql| {
+        client
+            .prepare(&talaria_store::dialect::for_postgres(sql))
+            .unwrap()
+    });
+    let (mut spent, mut count) = (Duration::ZERO, 0);
+    while spent < time {
+        let rows = rows(&mut made);
+        let start = Instant::now();
+        client
+            .batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
+            .unwrap();
+        for row in &rows {
+            postgres_row(&mut client, &statements, row);
+        }
+        client.batch_execute("COMMIT").unwrap();
+        spent += start.elapsed();
+        count += ROWS;
+    }
+    count as f64 / spent.as_secs_f64()
+}
+
+fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement; 4], row: &Row) {
+    let Row { event, json, key } = row;
+    let [dedupe, current, next, insert] = statements;
+    let (id, at) = (
+        event.id.as_bytes().as_slice(),
+        event.received_at.as_millis(),
+    );
+    let token = event.dedupe.0.as_bytes().as_slice();
+    client.execute(dedupe, &[&token, &id]).unwrap();
+    let session: Vec<u8> = client
+        .query_one(current, &[&key.as_slice()])
+        .unwrap()
+        .get(0);
+    let seq: i64 = client.query_one(next, &[&session, &at]).unwrap().get(0);
+    let message = event.message.as_ref().map(|message| message.as_str());
+    client
+        .execute(
+            insert,
+            &[
+                &id,
+                &token,
+                &session,
+                &seq,
+                &event.kind.as_str(),
+                json,
+                &message,
+                &at,
+            ],
+        )
+        .unwrap();
+}

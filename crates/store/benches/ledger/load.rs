@@ -1,0 +1,225 @@
+//! The load: people picked at random among all that are stored, each message new, through the ledger's front door.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use talaria_domain::clock::{Clock as _, SystemClock};
+use talaria_domain::event::{Content, DedupeKey, Event, EventKind};
+use talaria_domain::ids::{EventId, RandomIds};
+use talaria_store::inbox::{self, Arrival, Recorded};
+use talaria_store::sessions::Opening;
+use talaria_store::{Durability, Ledger, Settings};
+
+use crate::stock::{Place, Store, opening};
+use crate::{Plan, WRITERS, bare};
+
+/// Makes messages.
+pub(crate) struct People {
+    ids: RandomIds,
+    sessions: u64,
+    count: AtomicU64,
+}
+
+impl People {
+    pub(crate) fn of(store: &Store) -> Self {
+        // Tokens must differ between measurements on one store.
+        let start = SystemClock.now().as_millis() as u64 * 1_000_000;
+        Self {
+            ids: RandomIds::default(),
+            sessions: store.sessions,
+            count: AtomicU64::new(start),
+        }
+    }
+
+    pub(crate) fn message(&self) -> (Event, Opening) {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let scattered = (count ^ (count >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let (address, principal, opening) = opening(&self.ids, (scattered >> 17) % self.sessions);
+        let at = SystemClock.now();
+        let event = Event {
+            id: EventId::next(&self.ids, at),
+            dedupe: DedupeKey::derive(&address.platform, &address.account, &count.to_string()),
+            address,
+            principal,
+            message: Some(count.to_string().into()),
+            kind: EventKind::Message(Content {
+                text: "Could you look at the build that failed last night and tell me why?"
+                    .to_owned(),
+                ..Content::default()
+            }),
+            sent_at: Some(at),
+            received_at: at,
+        };
+        (event, opening)
+    }
+}
+
+/// What is measured.
+pub(crate) struct Load<'a> {
+    pub(crate) durability: Durability,
+    pub(crate) store: &'a Store,
+    pub(crate) plan: Plan,
+}
+
+/// What came out.
+pub(crate) struct Measured {
+    bare: f64,
+    one: f64,
+    many: f64,
+    p50: Duration,
+    p99: Duration,
+}
+
+struct Sample {
+    rate: f64,
+    waits: Vec<Duration>,
+}
+
+impl Load<'_> {
+    pub(crate) fn measure(&self) -> Measured {
+        let rounds = self.plan.rounds;
+        let (mut bare, mut one, mut many) = (Vec::new(), Vec::new(), Vec::<Sample>::new());
+        // In turns, so that each meets the same growing store; what was accepted is answered in between.
+        for _ in 0..rounds {
+            self.settle();
+            bare.push(self.bare());
+            self.settle();
+            many.push(self.through_the_ledger(WRITERS));
+            self.settle();
+            one.push(self.through_the_ledger(1).rate);
+        }
+        let (bare, one) = (median(bare), median(one));
+        many.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        let mut middle = many.swap_remove(rounds / 2);
+        middle.waits.sort_unstable();
+        let at = |share: f64| middle.waits[(middle.waits.len() as f64 * share) as usize];
+        Measured {
+            bare,
+            one,
+            many: middle.rate,
+            p50: at(0.50),
+            p99: at(0.99),
+        }
+    }
+
+    /// Ends what is queued, so that no measurement carries the backlog of the one before.
+    fn settle(&self) {
+        let sql =
+            "UPDATE inbox SET state = 'completed', ended_at = received_at WHERE state = 'queued'";
+        match self.store.url.strip_prefix("sqlite:") {
+            Some(path) => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                connection
+                    .execute_batch(&format!("{sql}; PRAGMA wal_checkpoint(TRUNCATE)"))
+                    .unwrap();
+            }
+            None => {
+                let mut client =
+                    postgres::Client::connect(&self.store.url, postgres::NoTls).unwrap();
+                client.batch_execute(sql).unwrap();
+                client.batch_execute("CHECKPOINT").unwrap();
+            }
+        }
+    }
+
+    fn bare(&self) -> f64 {
+        let people = People::of(self.store);
+        let made = || people.message();
+        let is_power = self.durability == Durability::Power;
+        match self.store.url.strip_prefix("sqlite:") {
+            Some(path) => {
+                let synchronous = if is_power { "FULL" } else { "NORMAL" };
+                let setup = format!(
+                    "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;
+                     PRAGMA wal_autocheckpoint = 8000;"
+                );
+                bare::sqlite(path, &setup, self.plan.time, made)
+            }
+            None => {
+                let commit = if is_power { "on" } else { "off" };
+                let setup = format!("SET synchronous_commit = {commit}; SET enable_seqscan = off");
+                bare::postgres(&self.store.url, &setup, self.plan.time, made)
+            }
+        }
+    }
+
+    fn through_the_ledger(&self, writers: usize) -> Sample {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let settings = Settings {
+            durability: self.durability,
+            ..Settings::for_url(&self.store.url)
+        };
+        let people = Arc::new(People::of(self.store));
+        runtime.block_on(async {
+            let ledger = Ledger::open_with(settings).await.unwrap();
+            let start = Instant::now();
+            let end = start + self.plan.time;
+            let tasks: tokio::task::JoinSet<Vec<Duration>> = (0..writers)
+                .map(|_| write_until(end, ledger.clone(), Arc::clone(&people)))
+                .collect();
+            let waits: Vec<Duration> = tasks.join_all().await.into_iter().flatten().collect();
+            let rate = waits.len() as f64 / start.elapsed().as_secs_f64();
+            ledger.close().await;
+            Sample { rate, waits }
+        })
+    }
+}
+
+async fn write_until(end: Instant, ledger: Ledger, people: Arc<People>) -> Vec<Duration> {
+    let mut waits = Vec::new();
+    loop {
+        let (event, opening) = people.message();
+        let start = Instant::now();
+        if start > end {
+            return waits;
+        }
+        let arrival = Arrival::of(event, opening).unwrap();
+        let recorded = ledger
+            .write(move |tx| inbox::record(tx, &arrival))
+            .await
+            .unwrap();
+        assert!(
+            matches!(recorded, Recorded::Accepted { .. }),
+            "{recorded:?}"
+        );
+        waits.push(start.elapsed());
+    }
+}
+
+fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+impl Measured {
+    /// Seconds for one event under load.
+    pub(crate) fn cost(&self) -> f64 {
+        1.0 / self.many
+    }
+
+    pub(crate) fn line(&self, place: &Place, durability: Durability, sessions: u64) -> String {
+        let survives = match durability {
+            Durability::Power => "power",
+            Durability::Process => "process",
+        };
+        let Self {
+            bare,
+            one,
+            many,
+            p50,
+            p99,
+        } = self;
+        format!(
+            "{:<9} {survives:<8} {sessions:>9} sessions  {bare:>8.0}  {one:>8.0}  {many:>9.0}  {:>6.1} µs | {:>6} µs {:>5} µs | {:>6.0}% {:>6.1}x",
+            place.name(),
+            1e6 * self.cost(),
+            p50.as_micros(),
+            p99.as_micros(),
+            100.0 * many / bare,
+            many / one,
+        )
+    }
+}

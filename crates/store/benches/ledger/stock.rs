@@ -1,0 +1,161 @@
+//! Stores with many sessions in them, filled in bulk, fresh for each measurement.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use talaria_domain::address::{Address, ChatKind};
+use talaria_domain::clock::{Clock as _, SystemClock};
+use talaria_domain::digest::Digest;
+use talaria_domain::ids::{Ids as _, RandomIds, SessionId};
+use talaria_domain::principal::{Principal, Role};
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
+use talaria_store::Ledger;
+use talaria_store::sessions::Opening;
+
+/// Where stores are made.
+pub(crate) enum Place {
+    /// Files in a directory.
+    Sqlite(PathBuf),
+    /// Databases on a server.
+    Postgres(String),
+}
+
+/// A store and how many sessions it holds.
+pub(crate) struct Store {
+    pub(crate) url: String,
+    pub(crate) sessions: u64,
+}
+
+/// The conversation of one of the people that are stored.
+pub(crate) fn opening(ids: &RandomIds, person: u64) -> (Address, Principal, Opening) {
+    let address = Address {
+        platform: "example".into(),
+        account: "bot".into(),
+        chat_kind: ChatKind::Direct,
+        chat: person.to_string().into(),
+        thread: None,
+        reply_to: None,
+    };
+    let principal = Principal {
+        platform: "example".into(),
+        account: "bot".into(),
+        user: person.to_string().into(),
+        alternate: None,
+        display_name: Some("Ada Lovelace".to_owned()),
+        role: Role::Member,
+    };
+    let key = SessionKey::derive(
+        &"assistant".into(),
+        &Source::of(&address, &principal),
+        Sharing::default(),
+    );
+    let at = SystemClock.now();
+    let id = SessionId::from_bytes(*ids.next(at).as_bytes());
+    let opening = Opening::of(key, principal.key(), id, at);
+    (address, principal, opening)
+}
+
+impl Place {
+    /// A store with this many sessions.
+    pub(crate) fn prepare(&self, sessions: u64) -> Store {
+        let name = format!(
+            "bench_{}",
+            RandomIds::default().next(SystemClock.now()).simple()
+        );
+        let url = match self {
+            Self::Sqlite(directory) => {
+                for entry in std::fs::read_dir(directory).unwrap() {
+                    std::fs::remove_file(entry.unwrap().path()).unwrap();
+                }
+                format!("sqlite:{}", directory.join(name).display())
+            }
+            Self::Postgres(server) => {
+                let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+                client
+                    .batch_execute(&format!("CREATE DATABASE {name}"))
+                    .unwrap();
+                format!("{}/{name}", server.rsplit_once('/').unwrap().0)
+            }
+        };
+        migrate(&url);
+        match self {
+            Self::Sqlite(_) => fill_sqlite(&url, sessions),
+            Self::Postgres(_) => fill_postgres(&url, sessions),
+        }
+        Store { url, sessions }
+    }
+
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgres",
+        }
+    }
+}
+
+fn migrate(url: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async { Ledger::open(url).await.unwrap().close().await });
+}
+
+/// The ids of one stored session: key, session, owner.
+fn stored(ids: &RandomIds, person: u64) -> (Digest, SessionId, Digest) {
+    let (_, principal, opening) = opening(ids, person);
+    (
+        opening.key_id().0,
+        SessionId::next(ids, SystemClock.now()),
+        principal.key().0,
+    )
+}
+
+fn fill_sqlite(url: &str, sessions: u64) {
+    let (ids, at) = (RandomIds::default(), SystemClock.now().as_millis());
+    let mut connection = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
+    connection
+        .execute_batch("PRAGMA cache_size = -400000")
+        .unwrap();
+    let transaction = connection.transaction().unwrap();
+    for person in 0..sessions {
+        let (key, session, owner) = stored(&ids, person);
+        let (key, session, owner) = (key.as_bytes(), session.as_bytes(), owner.as_bytes());
+        let insert = |sql| transaction.prepare_cached(sql).unwrap();
+        insert("INSERT INTO session_keys VALUES (?1, ?2)")
+            .execute((key, session))
+            .unwrap();
+        insert(
+            "INSERT INTO sessions VALUES (?1, ?2, ?3, 'active', 0, 0, NULL, NULL, NULL, ?4, ?4)",
+        )
+        .execute((session, key, owner, at))
+        .unwrap();
+    }
+    transaction.commit().unwrap();
+    connection
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+}
+
+fn fill_postgres(url: &str, sessions: u64) {
+    let (ids, at) = (RandomIds::default(), SystemClock.now().as_millis());
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    let mut rows = String::new();
+    let mut keys = client.copy_in("COPY session_keys FROM STDIN").unwrap();
+    for person in 0..sessions {
+        let (key, session, owner) = stored(&ids, person);
+        let session = session.to_string().replace('-', "");
+        writeln!(keys, "\\\\x{key}\t\\\\x{session}").unwrap();
+        writeln!(
+            rows,
+            "\\\\x{session}\t\\\\x{key}\t\\\\x{owner}\tactive\t0\t0\t\\N\t\\N\t\\N\t{at}\t{at}"
+        )
+        .unwrap();
+    }
+    keys.finish().unwrap();
+    let mut table = client.copy_in("COPY sessions FROM STDIN").unwrap();
+    table.write_all(rows.as_bytes()).unwrap();
+    table.finish().unwrap();
+    client.batch_execute("VACUUM ANALYZE").unwrap();
+    client.batch_execute("CHECKPOINT").unwrap();
+}

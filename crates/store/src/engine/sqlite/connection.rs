@@ -1,0 +1,222 @@
+//! One SQLite connection: how it is set up, how values go in and out, and what its failures mean.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, OpenFlags};
+use talaria_domain::clock::{Clock, Timestamp};
+
+use crate::dialect::Dialect;
+use crate::engine::{Access, Durability};
+use crate::error::{Refusal, Result, StoreError};
+use crate::tx::{Connection, EachRow, Row};
+use crate::value::Value;
+
+/// Texts kept prepared per connection: more than the ledger has.
+const STATEMENTS: usize = 256;
+
+/// A connection and where it leads.
+pub(crate) struct SqliteConnection {
+    raw: rusqlite::Connection,
+    path: PathBuf,
+    clock: Arc<dyn Clock>,
+}
+
+impl SqliteConnection {
+    /// Opens the file for `access`. Only a writer makes one.
+    pub(crate) fn open(path: &Path, access: Access, clock: Arc<dyn Clock>) -> Result<Self> {
+        let flags = match access {
+            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            // Not READ_ONLY: a reader of a WAL store must be able to share its index in memory.
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
+        let raw =
+            rusqlite::Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+                .map_err(|error| classify(path, &error))?;
+        raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok(Self {
+            raw,
+            path: path.to_owned(),
+            clock,
+        })
+    }
+
+    /// A store in memory.
+    pub(crate) fn in_memory(clock: Arc<dyn Clock>) -> Result<Self> {
+        let path = PathBuf::from(":memory:");
+        let raw =
+            rusqlite::Connection::open_in_memory().map_err(|error| classify(&path, &error))?;
+        raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok(Self { raw, path, clock })
+    }
+
+    /// Sets the connection up to write.
+    pub(crate) fn prepare_writer(&mut self, durability: Durability) -> Result<()> {
+        let synchronous = match durability {
+            Durability::Power => "FULL",
+            Durability::Process => "NORMAL",
+        };
+        self.batch(&format!(
+            "PRAGMA busy_timeout = 5000;
+             PRAGMA journal_mode = WAL;
+             PRAGMA synchronous = {synchronous};
+             PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -16000;
+             PRAGMA wal_autocheckpoint = 0;
+             PRAGMA journal_size_limit = 67108864;"
+        ))
+    }
+
+    /// Sets the connection up to read and to do nothing else.
+    pub(crate) fn prepare_reader(&mut self) -> Result<()> {
+        self.batch(
+            "PRAGMA busy_timeout = 5000;
+             PRAGMA temp_store = MEMORY;
+             PRAGMA query_only = ON;",
+        )
+    }
+
+    /// Runs a short statement that is run often: the edges of transactions.
+    pub(crate) fn edge(&mut self, sql: &'static str) -> Result<()> {
+        let run = || self.raw.prepare_cached(sql)?.raw_execute();
+        run()
+            .map(drop)
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    /// Runs a statement whose text is made up on the spot.
+    pub(super) fn execute_text(&mut self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+        let run = || -> rusqlite::Result<usize> {
+            let mut statement = self.raw.prepare_cached(sql)?;
+            bind_all(&mut statement, values)?;
+            statement.raw_execute()
+        };
+        run()
+            .map(drop)
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    /// Calls `hook` after each commit with the length of the write-ahead log, in pages.
+    pub(super) fn on_commit(&mut self, hook: impl Fn(i32) + Send + 'static) -> Result<()> {
+        let hooked = self
+            .raw
+            .wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+                hook(pages);
+                Ok(())
+            }));
+        hooked.map_err(|error| classify(&self.path, &error))
+    }
+
+    /// Copies what it can of the write-ahead log into the store; gives how many pages are left in it.
+    pub(super) fn checkpoint(&mut self) -> Result<i64> {
+        let mut left = 0;
+        self.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |row| {
+            left = row.get::<i64>(1)? - row.get::<i64>(2)?;
+            Ok(())
+        })?;
+        Ok(left)
+    }
+
+    /// Whether a transaction is open. A full disk can end one without being asked.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        !self.raw.is_autocommit()
+    }
+}
+
+impl Connection for SqliteConnection {
+    fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
+        let run = || -> rusqlite::Result<usize> {
+            let mut statement = self.raw.prepare_cached(sql)?;
+            bind_all(&mut statement, values)?;
+            statement.raw_execute()
+        };
+        run()
+            .map(|changed| changed as u64)
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    fn query(
+        &mut self,
+        sql: &'static str,
+        values: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<()> {
+        let failed = |error: rusqlite::Error| classify(&self.path, &error);
+        let mut statement = self.raw.prepare_cached(sql).map_err(failed)?;
+        bind_all(&mut statement, values).map_err(failed)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(failed)? {
+            each(&Row::sqlite(row))?;
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.raw
+            .execute_batch(sql)
+            .map_err(|error| classify(&self.path, &error))
+    }
+
+    fn now(&mut self) -> Result<Timestamp> {
+        Ok(self.clock.now())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+}
+
+fn bind_all(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> rusqlite::Result<()> {
+    for (index, value) in values.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, value)?;
+    }
+    Ok(())
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// What stands in a column.
+pub(crate) fn read_value<'r>(row: &'r rusqlite::Row<'_>, column: usize) -> Result<Value<'r>> {
+    let unreadable = |why: String| StoreError::unreadable("row", &why);
+    match row
+        .get_ref(column)
+        .map_err(|error| unreadable(error.to_string()))?
+    {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Int(number)),
+        ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes)),
+        ValueRef::Text(text) => std::str::from_utf8(text)
+            .map(Value::Text)
+            .map_err(|error| unreadable(error.to_string())),
+        ValueRef::Real(_) => Err(unreadable(format!("a fraction in column {column}"))),
+    }
+}
+
+/// What a failure means to the caller.
+fn classify(path: &Path, error: &rusqlite::Error) -> StoreError {
+    let detail = error.to_string();
+    let path = path.display().to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => Refusal::Full { path }.into(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Refusal::Corrupt { path, detail }.into()
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Refusal::ReadOnly { path, detail }.into()
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::SystemIoFailure) => {
+            StoreError::Retry { why: detail }
+        }
+        _ => StoreError::Broken { why: detail },
+    }
+}

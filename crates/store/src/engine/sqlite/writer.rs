@@ -1,0 +1,153 @@
+//! The writer: one thread, one connection, group commit.
+//!
+//! It takes a closure, opens a transaction, and goes on taking whatever is waiting, each closure in a savepoint
+//! of its own, so that one that fails leaves nothing and disturbs nobody. Then it commits once and answers them
+//! all: a caller hears of success only after the commit that holds its effects. While one commit is on its way
+//! to the disk the next closures gather, so the batch grows with the load. Callers that were answered together tend
+//! to come back together: as long as fewer are here than the last time, the writer looks up a few times more before
+//! it commits. Nobody waits for a timer, and a lone writer for nothing at all.
+//!
+//! If the transaction itself is lost (a full disk, a failed commit), every closure in it is told so.
+
+use tokio::sync::{broadcast, mpsc};
+
+use super::checkpoint::Checkpoints;
+use super::connection::SqliteConnection;
+use crate::error::{Result, StoreError};
+use crate::tx::Tx;
+use crate::wake::{Wake, announce};
+use crate::work::{BoxedWork, Job};
+
+/// How many closures may share a commit: bounds how long the first waits for the last.
+const LARGEST_BATCH: usize = 256;
+
+/// How often the writer looks up for callers that were here the last time: some tens of microseconds, less than a
+/// commit costs.
+const LOOKS: usize = 100;
+
+/// Runs until every sender is gone.
+pub(super) fn run(
+    mut connection: SqliteConnection,
+    queue: mpsc::Receiver<Job>,
+    mut checkpoints: Checkpoints,
+    wakes: &broadcast::Sender<Wake>,
+) {
+    let mut waiting = Waiting { queue, expected: 0 };
+    while let Some(first) = waiting.first() {
+        let mut batch = Batch::default();
+        let committed = batch.run(&mut connection, first, &mut waiting);
+        waiting.expected = batch.len();
+        batch.answer(&committed, wakes);
+        checkpoints.keep_short(&mut connection);
+    }
+}
+
+/// The closures that wait, and how many came together the last time.
+struct Waiting {
+    queue: mpsc::Receiver<Job>,
+    expected: usize,
+}
+
+impl Waiting {
+    fn first(&mut self) -> Option<BoxedWork> {
+        self.queue.blocking_recv().map(|job| job.work)
+    }
+
+    /// One more for a batch that holds `present`.
+    fn next(&mut self, present: usize) -> Option<BoxedWork> {
+        if present >= LARGEST_BATCH {
+            return None;
+        }
+        let looks = if present < self.expected { LOOKS } else { 1 };
+        for _ in 0..looks {
+            match self.queue.try_recv() {
+                Ok(job) => return Some(job.work),
+                Err(mpsc::error::TryRecvError::Empty) => std::thread::yield_now(),
+                Err(mpsc::error::TryRecvError::Disconnected) => return None,
+            }
+        }
+        None
+    }
+}
+
+/// The closures that share a commit.
+#[derive(Default)]
+struct Batch {
+    done: Vec<BoxedWork>,
+    failed: Vec<(BoxedWork, StoreError)>,
+    wakes: Vec<Wake>,
+}
+
+impl Batch {
+    fn run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        first: BoxedWork,
+        waiting: &mut Waiting,
+    ) -> Result<()> {
+        if let Err(error) = connection.edge("BEGIN IMMEDIATE") {
+            self.failed.push((first, error.clone()));
+            return Err(error);
+        }
+        let mut next = Some(first);
+        while let Some(work) = next {
+            self.run_one(connection, work)?;
+            next = waiting.next(self.len());
+        }
+        let committed = connection.edge("COMMIT");
+        if committed.is_err() && connection.is_in_transaction() {
+            // The commit's own error is the one to tell; if this fails too, the next BEGIN will say so.
+            drop(connection.edge("ROLLBACK"));
+        }
+        committed
+    }
+
+    fn len(&self) -> usize {
+        self.done.len() + self.failed.len()
+    }
+
+    fn run_one(&mut self, connection: &mut SqliteConnection, mut work: BoxedWork) -> Result<()> {
+        match run_in_savepoint(connection, &mut work) {
+            Ok(wakes) => {
+                self.wakes.extend(wakes);
+                self.done.push(work);
+                Ok(())
+            }
+            Err(error) => {
+                let is_transaction_lost = !connection.is_in_transaction();
+                self.failed.push((work, error.clone()));
+                if is_transaction_lost {
+                    Err(error)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    fn answer(self, committed: &Result<()>, wakes: &broadcast::Sender<Wake>) {
+        for work in self.done {
+            work.answer(committed.clone());
+        }
+        for (work, error) in self.failed {
+            work.answer(Err(error));
+        }
+        if committed.is_ok() {
+            announce(wakes, self.wakes);
+        }
+    }
+}
+
+fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+    connection.edge("SAVEPOINT work")?;
+    let mut tx = Tx::on(connection);
+    let ran = work.run(&mut tx);
+    let wakes = tx.into_wakes();
+    if ran.is_err() && connection.is_in_transaction() {
+        connection.edge("ROLLBACK TO work")?;
+    }
+    if connection.is_in_transaction() {
+        connection.edge("RELEASE work")?;
+    }
+    ran.map(|()| wakes)
+}

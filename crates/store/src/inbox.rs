@@ -1,0 +1,295 @@
+//! What was accepted. An event is recorded in one transaction with its dedupe key, its session and its number there;
+//! only then is the platform told "got it". A lane claims its events in order under a lease; each ends in a named
+//! state, and what is given up becomes a dead letter.
+
+use talaria_domain::clock::Timestamp;
+use talaria_domain::event::Event;
+use talaria_domain::ids::{DeadId, EventId, RunId, SessionId};
+use talaria_domain::machine::{InboxState, Machine as _};
+
+use crate::bind;
+use crate::change::{found, legal};
+use crate::dead::{self, Thing};
+use crate::dedupe;
+use crate::error::{Conflict, Result};
+use crate::leases::{self, Lease, LeaseName};
+use crate::sessions::{self, Opening};
+use crate::tx::{Row, Tx};
+use crate::value::to_json;
+use crate::wake::Wake;
+
+/// What became of an event that was handed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// It is in the ledger.
+    Accepted {
+        /// The conversation it belongs to.
+        session: SessionId,
+        /// Its number there.
+        seq: i64,
+    },
+    /// It was there before: acknowledge it again and do nothing.
+    Duplicate {
+        /// The one that counts.
+        first: EventId,
+    },
+}
+
+/// An accepted event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InboxRow {
+    /// What arrived.
+    pub event: Event,
+    /// The conversation it belongs to.
+    pub session: SessionId,
+    /// Its number there.
+    pub seq: i64,
+    /// Where it stands.
+    pub state: InboxState,
+    /// How often it was claimed.
+    pub attempts: u32,
+    /// The epoch it was last claimed under.
+    pub epoch: i64,
+    /// The run that has it, or had it last.
+    pub run: Option<RunId>,
+    /// The event that it became part of.
+    pub merged_into: Option<EventId>,
+    /// Why it was discarded or given up.
+    pub reason: Option<String>,
+    /// Not claimed before this time.
+    pub not_before: Timestamp,
+}
+
+macro_rules! columns {
+    () => {
+        "event, session_id, seq, state, attempts, epoch, run_id, merged_into, reason, not_before"
+    };
+}
+
+fn read(row: &Row<'_>) -> Result<InboxRow> {
+    Ok(InboxRow {
+        event: row.json(0)?,
+        session: row.get(1)?,
+        seq: row.get(2)?,
+        state: row.state(3)?,
+        attempts: row.get(4)?,
+        epoch: row.get(5)?,
+        run: row.get(6)?,
+        merged_into: row.get(7)?,
+        reason: row.get(8)?,
+        not_before: row.get(9)?,
+    })
+}
+
+/// An event on its way in, with everything computed that needs no ledger: the writer has one thread, callers have many.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arrival {
+    event: Event,
+    json: String,
+    opening: Opening,
+}
+
+impl Arrival {
+    /// What arrived, and the conversation it opens or goes on with.
+    pub fn of(event: Event, opening: Opening) -> Result<Self> {
+        Ok(Self {
+            json: to_json(&event)?,
+            event,
+            opening,
+        })
+    }
+}
+
+/// Accepts an event: dedupe, session, number, row. The one way in.
+pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
+    let Arrival {
+        event,
+        json,
+        opening,
+    } = arrival;
+    if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
+        return Ok(Recorded::Duplicate { first });
+    }
+    let session = sessions::resolve(tx, opening)?;
+    let seq = sessions::next_seq(tx, session, event.received_at)?;
+    let kind = event.kind.as_str();
+    tx.execute(
+        "INSERT INTO inbox (event_id, dedupe_key, session_id, seq, state, kind, event, message, attempts, epoch,
+             not_before, received_at)
+         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, 0, 0, 0, ?8)",
+        bind![event.id, event.dedupe, session, seq, kind, json, event.message, event.received_at],
+    )?;
+    tx.wake(Wake::Lane(session));
+    Ok(Recorded::Accepted { session, seq })
+}
+
+/// Takes the next event of the lane that `lease` is for, if one is due.
+pub fn claim(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    now: Timestamp,
+) -> Result<Option<InboxRow>> {
+    leases::fence(tx, lease)?;
+    let LeaseName::Lane(session) = &lease.name else {
+        return Ok(None);
+    };
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM inbox WHERE session_id = ?1 AND state IN ('queued', 'claimed') ORDER BY seq LIMIT 1"
+    );
+    let head = tx.row(sql, bind![session], read)?;
+    let Some(head) = head.filter(|row| row.state == InboxState::Queued && row.not_before <= now)
+    else {
+        return Ok(None);
+    };
+    tx.execute(
+        "UPDATE inbox SET state = 'claimed', attempts = attempts + 1, epoch = ?2, run_id = ?3 WHERE event_id = ?1",
+        bind![head.event.id, lease.epoch, run],
+    )?;
+    get(tx, head.event.id).map(Some)
+}
+
+/// The event was answered, or deliberately not.
+pub fn complete(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -> Result<()> {
+    let row = claimed_under(tx, lease, event)?;
+    set_state(tx, &row, InboxState::Completed, None, at)
+}
+
+/// Puts a claimed event back, to be claimed again from `at` on.
+pub fn retry_at(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -> Result<()> {
+    let row = claimed_under(tx, lease, event)?;
+    legal(event, row.state, InboxState::Queued)?;
+    tx.execute(
+        "UPDATE inbox SET state = 'queued', not_before = ?2 WHERE event_id = ?1",
+        bind![event, at],
+    )?;
+    tx.wake(Wake::Lane(row.session));
+    Ok(())
+}
+
+/// Gives a claimed event up: it becomes a dead letter.
+pub fn give_up(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    event: EventId,
+    letter: DeadId,
+    reason: &str,
+) -> Result<()> {
+    let row = claimed_under(tx, lease, event)?;
+    let at = tx.now()?;
+    set_state(tx, &row, InboxState::Dead, Some(reason), at)?;
+    dead::record(
+        tx,
+        &dead::Burial {
+            id: letter,
+            thing: Thing::Event(event),
+            session: row.session,
+            reason,
+        },
+        at,
+    )
+}
+
+/// Makes a queued event part of an earlier one of the same session.
+pub fn merge(tx: &mut Tx<'_>, event: EventId, into: EventId, at: Timestamp) -> Result<()> {
+    let (row, target) = (get(tx, event)?, get(tx, into)?);
+    if row.session != target.session || row.seq <= target.seq {
+        let (thing, id) = ("event to merge into", into.to_string());
+        return Err(crate::StoreError::NotFound { thing, id });
+    }
+    set_state(tx, &row, InboxState::Merged, None, at)?;
+    tx.execute(
+        "UPDATE inbox SET merged_into = ?2 WHERE event_id = ?1",
+        bind![event, into],
+    )?;
+    Ok(())
+}
+
+/// Drops an event for a reason that is kept.
+pub fn discard(tx: &mut Tx<'_>, event: EventId, reason: &str, at: Timestamp) -> Result<()> {
+    let row = get(tx, event)?;
+    set_state(tx, &row, InboxState::Discarded, Some(reason), at)
+}
+
+/// Sends a dead event on its way again, with its attempts forgotten.
+pub(crate) fn replay(tx: &mut Tx<'_>, event: EventId) -> Result<()> {
+    let row = get(tx, event)?;
+    legal(event, row.state, InboxState::Queued)?;
+    tx.execute(
+        "UPDATE inbox SET state = 'queued', attempts = 0, not_before = 0, reason = NULL, ended_at = NULL
+         WHERE event_id = ?1",
+        bind![event],
+    )?;
+    tx.wake(Wake::Lane(row.session));
+    Ok(())
+}
+
+/// Puts back what a lane's lost owner had claimed. Gives how many.
+pub(crate) fn rescue(tx: &mut Tx<'_>, session: SessionId) -> Result<u64> {
+    let rescued = tx.execute(
+        "UPDATE inbox SET state = 'queued' WHERE session_id = ?1 AND state = 'claimed'",
+        bind![session],
+    )?;
+    if rescued > 0 {
+        tx.wake(Wake::Lane(session));
+    }
+    Ok(rescued)
+}
+
+/// An event by its id.
+pub fn get(tx: &mut Tx<'_>, event: EventId) -> Result<InboxRow> {
+    let sql = concat!("SELECT ", columns!(), " FROM inbox WHERE event_id = ?1");
+    let row = tx.row(sql, bind![event], read)?;
+    found("event", event, row)
+}
+
+/// What is open in a lane, in order.
+pub fn lane(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<InboxRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM inbox WHERE session_id = ?1 AND state IN ('queued', 'claimed') ORDER BY seq"
+    );
+    tx.rows(sql, bind![session], read)
+}
+
+/// The lanes that have something open.
+pub fn open_lanes(tx: &mut Tx<'_>) -> Result<Vec<SessionId>> {
+    tx.rows(
+        "SELECT DISTINCT session_id FROM inbox WHERE state IN ('queued', 'claimed') ORDER BY session_id",
+        &[],
+        |row| row.get(0),
+    )
+}
+
+fn claimed_under(tx: &mut Tx<'_>, lease: &Lease, event: EventId) -> Result<InboxRow> {
+    leases::fence(tx, lease)?;
+    let row = get(tx, event)?;
+    if row.state == InboxState::Claimed && row.epoch != lease.epoch {
+        let (name, held) = (lease.name.to_string(), lease.epoch);
+        return Err(Conflict::Fenced {
+            name,
+            held,
+            current: row.epoch,
+        }
+        .into());
+    }
+    Ok(row)
+}
+
+fn set_state(
+    tx: &mut Tx<'_>,
+    row: &InboxRow,
+    to: InboxState,
+    reason: Option<&str>,
+    at: Timestamp,
+) -> Result<()> {
+    legal(row.event.id, row.state, to)?;
+    tx.execute(
+        "UPDATE inbox SET state = ?2, reason = ?3, ended_at = ?4 WHERE event_id = ?1",
+        bind![row.event.id, to.as_str(), reason, at],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! One owner, by lease. A lease has an owner, an epoch and an expiry in the database's time. Taking it over, after
+//! it was released or has expired, starts a new epoch; whoever still works under an old one is fenced off when it
+//! commits.
+//!
+//! **Invariant:** an epoch is never used twice for a name, not even after its row was pruned: a new row starts from
+//! the time it was made, which is later than every epoch before it.
+
+use std::fmt;
+use std::time::Duration;
+
+use talaria_domain::address::TargetKey;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::SessionId;
+use talaria_domain::names::NodeName;
+
+use crate::bind;
+use crate::error::{Conflict, Result};
+use crate::tx::Tx;
+
+/// What a lease is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LeaseName {
+    /// A session's turn.
+    Lane(SessionId),
+    /// Sending to one target.
+    Target(TargetKey),
+    /// Anything else that has one owner: a connection, a slot, a cursor.
+    Named(String),
+}
+
+impl fmt::Display for LeaseName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lane(session) => write!(f, "lane/{session}"),
+            Self::Target(target) => write!(f, "target/{}", target.0),
+            Self::Named(name) => write!(f, "named/{name}"),
+        }
+    }
+}
+
+/// A lease that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// What it is for.
+    pub name: LeaseName,
+    /// Who has it.
+    pub owner: NodeName,
+    /// Under which epoch.
+    pub epoch: i64,
+}
+
+/// Takes a lease that is free, or says who has it. Taking one that one has oneself is a conflict, too: two tasks of
+/// one process are two owners.
+pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration) -> Result<Lease> {
+    let now = tx.now()?;
+    let text = name.to_string();
+    let epoch = tx.row(
+        "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?4, ?3)
+         ON CONFLICT (name) DO UPDATE SET
+             owner = excluded.owner, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+         WHERE leases.expires_at <= ?4
+         RETURNING epoch",
+        bind![text, owner, now.plus(ttl), now],
+        |row| row.get(0),
+    )?;
+    match epoch {
+        Some(epoch) => Ok(Lease {
+            name: name.clone(),
+            owner: owner.clone(),
+            epoch,
+        }),
+        None => Err(held(tx, text)?.into()),
+    }
+}
+
+fn held(tx: &mut Tx<'_>, name: String) -> Result<Conflict> {
+    let sql = "SELECT owner, expires_at FROM leases WHERE name = ?1";
+    let holder = tx.row(sql, bind![name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (owner, until) = holder.unwrap_or_else(|| (String::new(), Timestamp::ZERO));
+    Ok(Conflict::Held { name, owner, until })
+}
+
+/// Keeps a lease for longer, unless somebody else has it by now.
+pub fn renew(tx: &mut Tx<'_>, lease: &Lease, ttl: Duration) -> Result<()> {
+    fence(tx, lease)?;
+    let expires_at = tx.now()?.plus(ttl);
+    tx.execute(
+        "UPDATE leases SET expires_at = ?2 WHERE name = ?1",
+        bind![lease.name.to_string(), expires_at],
+    )?;
+    Ok(())
+}
+
+/// Gives a lease back. The epoch stays, so that the next owner gets a later one.
+pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
+    fence(tx, lease)?;
+    tx.execute(
+        "UPDATE leases SET expires_at = 0 WHERE name = ?1",
+        bind![lease.name.to_string()],
+    )?;
+    Ok(())
+}
+
+/// Refuses to go on if somebody else has taken the lease over. An expired lease that nobody took is still good:
+/// its owner was slow, and nobody else has started.
+pub fn fence(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
+    let name = lease.name.to_string();
+    let sql = "SELECT epoch FROM leases WHERE name = ?1";
+    let current = tx.row(sql, bind![name], |row| row.get(0))?.unwrap_or(0);
+    if current == lease.epoch {
+        return Ok(());
+    }
+    Err(Conflict::Fenced {
+        name,
+        held: lease.epoch,
+        current,
+    }
+    .into())
+}
+
+/// Which leases are ended from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// Those that have expired.
+    Expired,
+    /// Those of an owner that is known to be gone.
+    OwnedBy(NodeName),
+}
+
+/// Ends leases of owners that are gone and starts a new epoch in each, so that an owner that comes back is fenced
+/// off. Gives the names of those that were in use.
+pub(crate) fn revoke(tx: &mut Tx<'_>, ended: &Ended) -> Result<Vec<String>> {
+    let now = tx.now()?;
+    let name = |row: &crate::tx::Row<'_>| row.get::<String>(0);
+    match ended {
+        Ended::Expired => tx.rows(
+            "UPDATE leases SET epoch = epoch + 1, expires_at = 0
+             WHERE expires_at > 0 AND expires_at <= ?1 RETURNING name",
+            bind![now],
+            name,
+        ),
+        Ended::OwnedBy(owner) => tx.rows(
+            "UPDATE leases SET epoch = epoch + 1, expires_at = 0
+             WHERE expires_at > 0 AND owner = ?1 RETURNING name",
+            bind![owner],
+            name,
+        ),
+    }
+}

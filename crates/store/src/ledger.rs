@@ -1,0 +1,199 @@
+//! The ledger: where every durable fact is, behind two calls.
+//!
+//! Work is a plain synchronous closure over a transaction, run on the engine's own threads and awaited by the
+//! caller; no transaction is ever held across an await. A closure may run more than once before it is committed
+//! (PostgreSQL runs it again when it lost a race), so it takes what it needs by value and changes nothing but the
+//! transaction.
+//!
+//! Dropping the future of a call does not undo it: once it was queued it runs.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use talaria_domain::clock::{Clock, SystemClock};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::engine::postgres::PostgresEngine;
+use crate::engine::sqlite::{InlineEngine, SqliteEngine, start};
+use crate::engine::{Access, Durability};
+use crate::error::{Refusal, Result, StoreError};
+use crate::tx::Tx;
+use crate::wake::{Wake, Wakes};
+use crate::work::{Job, pending};
+
+/// How many wakes a subscriber may fall behind before it is told to look at everything.
+const WAKES: usize = 4096;
+
+/// How to open a ledger.
+#[derive(Clone)]
+pub struct Settings {
+    /// `sqlite:PATH` or `postgres://user@host/database`.
+    pub url: String,
+    /// How much a commit survives.
+    pub durability: Durability,
+    /// By which leases expire. None means the machine's clock on SQLite and the server's own on PostgreSQL.
+    pub clock: Option<Arc<dyn Clock>>,
+}
+
+impl Settings {
+    /// The defaults for this store.
+    pub fn for_url(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            durability: Durability::default(),
+            clock: None,
+        }
+    }
+}
+
+enum Engine {
+    Sqlite(SqliteEngine),
+    Postgres(PostgresEngine),
+    Inline(Arc<InlineEngine>),
+}
+
+/// Where a closure goes.
+enum Route {
+    Queue(mpsc::Sender<Job>),
+    Inline(Arc<InlineEngine>),
+}
+
+/// The ledger. Clones share it.
+#[derive(Clone)]
+pub struct Ledger {
+    engine: Arc<RwLock<Option<Engine>>>,
+    wakes: broadcast::Sender<Wake>,
+}
+
+impl Ledger {
+    /// Opens the store at `url` with defaults: locks it, migrates it, starts its threads.
+    pub async fn open(url: &str) -> Result<Self> {
+        Self::open_with(Settings::for_url(url)).await
+    }
+
+    /// Opens a store.
+    pub async fn open_with(settings: Settings) -> Result<Self> {
+        let (wakes, _) = broadcast::channel(WAKES);
+        let told = wakes.clone();
+        let (reply, opened) = oneshot::channel();
+        // Opening blocks, so it has a thread for as long as it takes.
+        start("ledger-open", move || {
+            drop(reply.send(open_engine(&settings, told)));
+        })?;
+        let engine = opened
+            .await
+            .map_err(|_| StoreError::broken("opening the store panicked"))??;
+        Ok(Self {
+            engine: Arc::new(RwLock::new(Some(engine))),
+            wakes,
+        })
+    }
+
+    /// An empty store in memory that runs closures on the caller's task: for simulation.
+    pub fn inline(clock: Arc<dyn Clock>) -> Result<Self> {
+        let (wakes, _) = broadcast::channel(WAKES);
+        let engine = Engine::Inline(Arc::new(InlineEngine::open(clock, wakes.clone())?));
+        Ok(Self {
+            engine: Arc::new(RwLock::new(Some(engine))),
+            wakes,
+        })
+    }
+
+    /// Runs a closure that may change the ledger. Answers after the commit.
+    pub async fn write<T, F>(&self, closure: F) -> Result<T>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.run(Access::Write, closure).await
+    }
+
+    /// Runs a closure that sees one unchanging state of the ledger and cannot change it.
+    pub async fn read<T, F>(&self, closure: F) -> Result<T>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.run(Access::Read, closure).await
+    }
+
+    async fn run<T, F>(&self, access: Access, closure: F) -> Result<T>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.route(access)? {
+            Route::Inline(engine) => engine.run(access, &closure),
+            Route::Queue(queue) => {
+                let (work, answer) = pending(closure);
+                queue
+                    .send(Job { access, work })
+                    .await
+                    .map_err(|_| StoreError::Closed)?;
+                drop(queue);
+                answer.await.map_err(|_| StoreError::Closed)?
+            }
+        }
+    }
+
+    fn route(&self, access: Access) -> Result<Route> {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(match engine.as_ref().ok_or(StoreError::Closed)? {
+            Engine::Sqlite(engine) => Route::Queue(engine.queue(access)),
+            Engine::Postgres(engine) => Route::Queue(engine.queue()),
+            Engine::Inline(engine) => Route::Inline(Arc::clone(engine)),
+        })
+    }
+
+    /// Hears of every commit from here on that says it changed something, on this node and on others.
+    pub fn subscribe(&self) -> Wakes {
+        Wakes::from_receiver(self.wakes.subscribe())
+    }
+
+    /// Finishes what was queued and lets go of the store. Later calls are refused.
+    pub async fn close(&self) {
+        let taken = self
+            .engine
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let threads = match taken {
+            Some(Engine::Sqlite(engine)) => engine.into_threads(),
+            Some(Engine::Postgres(engine)) => engine.into_threads(),
+            Some(Engine::Inline(_)) | None => return,
+        };
+        let (reply, closed) = oneshot::channel();
+        let joining = start("ledger-close", move || {
+            // A thread that panicked has nothing left to finish.
+            for thread in threads {
+                drop(thread.join());
+            }
+            // Nobody waits any more if the caller gave up; the store is closed all the same.
+            reply.send(()).unwrap_or_default();
+        });
+        if joining.is_ok() {
+            // Fails only if joining panicked; the store is closed all the same.
+            drop(closed.await);
+        }
+    }
+}
+
+fn open_engine(settings: &Settings, wakes: broadcast::Sender<Wake>) -> Result<Engine> {
+    let Settings {
+        url,
+        durability,
+        clock,
+    } = settings;
+    if let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
+        let clock = clock.clone().unwrap_or_else(|| Arc::new(SystemClock));
+        return SqliteEngine::open(&PathBuf::from(path), *durability, &clock, wakes)
+            .map(Engine::Sqlite);
+    }
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return PostgresEngine::open(url, *durability, clock.clone(), &wakes).map(Engine::Postgres);
+    }
+    Err(Refusal::BadUrl {
+        detail: "begins with neither of them".to_owned(),
+    }
+    .into())
+}

@@ -1,0 +1,69 @@
+//! Whether what is stored holds together: the engine's own check, and ours, which finds halves of things that were
+//! written in one transaction. Findings are for people; an empty list is a healthy ledger.
+
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::tx::Tx;
+
+/// Each counts what must not be.
+const CHECKS: [(&str, &str); 9] = [
+    (
+        "events without a session",
+        "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
+             SELECT 1 FROM sessions s WHERE s.session_id = i.session_id)",
+    ),
+    (
+        "events that were acknowledged and are not there",
+        "SELECT COUNT(*) FROM dedupe d WHERE NOT EXISTS (
+             SELECT 1 FROM inbox i WHERE i.event_id = d.event_id)",
+    ),
+    (
+        "events that nobody would recognise when they are delivered again",
+        "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
+             SELECT 1 FROM dedupe d WHERE d.dedupe_key = i.dedupe_key AND d.event_id = i.event_id)",
+    ),
+    (
+        "numbers past their session's last",
+        "SELECT COUNT(*) FROM inbox i JOIN sessions s ON s.session_id = i.session_id WHERE i.seq > s.last_seq",
+    ),
+    (
+        "keys that lead nowhere",
+        "SELECT COUNT(*) FROM session_keys k WHERE NOT EXISTS (
+             SELECT 1 FROM sessions s WHERE s.session_id = k.session_id)",
+    ),
+    (
+        "parts without a reply",
+        "SELECT COUNT(*) FROM parts p WHERE NOT EXISTS (
+             SELECT 1 FROM replies r WHERE r.reply_id = p.reply_id)",
+    ),
+    (
+        "delivered parts without a receipt",
+        "SELECT COUNT(*) FROM parts p WHERE state = 'delivered' AND NOT EXISTS (
+             SELECT 1 FROM receipts r WHERE r.part_id = p.part_id)",
+    ),
+    (
+        "run events without a run",
+        "SELECT COUNT(*) FROM run_events e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id)",
+    ),
+    (
+        "entries without a session",
+        "SELECT COUNT(*) FROM transcripts t WHERE NOT EXISTS (
+             SELECT 1 FROM sessions s WHERE s.session_id = t.session_id)",
+    ),
+];
+
+/// What is wrong with the ledger, in words.
+pub fn check(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let mut findings = Vec::new();
+    if tx.dialect() == Dialect::Sqlite {
+        let engine: Vec<String> = tx.rows("PRAGMA integrity_check(20)", &[], |row| row.get(0))?;
+        findings.extend(engine.into_iter().filter(|line| line != "ok"));
+    }
+    for (what, sql) in CHECKS {
+        let count: i64 = tx.row(sql, &[], |row| row.get(0))?.unwrap_or(0);
+        if count > 0 {
+            findings.push(format!("{count} {what}"));
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,123 @@
+//! Migrations: numbered, checksummed, all in the transaction that opens the store. A store that a newer binary
+//! made, or whose applied migrations differ from ours, is refused before anything is changed.
+
+use crate::bind;
+use crate::dialect::Dialect;
+use crate::error::{Refusal, Result};
+use crate::tx::Tx;
+
+/// One step. Most are the same text for both engines.
+struct Migration {
+    number: i64,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        name: "ledger",
+        sqlite: include_str!("../migrations/0001_ledger.sql"),
+        postgres: include_str!("../migrations/0001_ledger.sql"),
+    },
+    Migration {
+        number: 2,
+        name: "search",
+        sqlite: include_str!("../migrations/0002_search.sqlite.sql"),
+        postgres: include_str!("../migrations/0002_search.postgres.sql"),
+    },
+];
+
+impl Migration {
+    const fn text(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Sqlite => self.sqlite,
+            Dialect::Postgres => self.postgres,
+        }
+    }
+
+    fn checksum(&self, dialect: Dialect) -> String {
+        blake3::hash(self.text(dialect).as_bytes())
+            .to_hex()
+            .to_string()
+    }
+}
+
+const KNOWN: i64 = MIGRATIONS[MIGRATIONS.len() - 1].number;
+
+/// Looks at a SQLite file without changing it: it must be empty, or ours and not newer than we are.
+pub(crate) fn inspect(tx: &mut Tx<'_>) -> Result<()> {
+    let tables = "SELECT COUNT(*), SUM(name = 'migrations') FROM sqlite_master";
+    let (all, ours) = tx
+        .row(tables, &[], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .unwrap_or((0, None));
+    if all == 0_i64 {
+        return Ok(());
+    }
+    if ours == Some(0_i64) {
+        let detail = "it holds another program's tables".to_owned();
+        return Err(Refusal::Corrupt {
+            path: "at the given path".to_owned(),
+            detail,
+        }
+        .into());
+    }
+    applied(tx).map(drop)
+}
+
+/// Brings the store up to date. Runs inside the caller's transaction.
+pub(crate) fn migrate(tx: &mut Tx<'_>) -> Result<()> {
+    tx.batch(
+        "CREATE TABLE IF NOT EXISTS migrations (
+            number     INTEGER PRIMARY KEY,
+            name       TEXT    NOT NULL,
+            checksum   TEXT    NOT NULL,
+            applied_at INTEGER NOT NULL
+        ) STRICT",
+    )?;
+    let applied = applied(tx)?;
+    let now = tx.now()?;
+    for migration in MIGRATIONS
+        .iter()
+        .filter(|migration| migration.number > applied)
+    {
+        tx.batch(migration.text(tx.dialect()))?;
+        tx.execute(
+            "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
+            bind![
+                migration.number,
+                migration.name,
+                migration.checksum(tx.dialect()),
+                now
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// The last migration that the store has; refuses a store that is not ours to write.
+fn applied(tx: &mut Tx<'_>) -> Result<i64> {
+    let stored: Vec<(i64, String)> = tx.rows(
+        "SELECT number, checksum FROM migrations ORDER BY number",
+        &[],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let found = stored.last().map_or(0, |(number, _)| *number);
+    if found > KNOWN {
+        return Err(Refusal::Newer {
+            found,
+            known: KNOWN,
+        }
+        .into());
+    }
+    for (number, checksum) in stored {
+        let ours = MIGRATIONS
+            .iter()
+            .find(|migration| migration.number == number);
+        if ours.is_none_or(|migration| migration.checksum(tx.dialect()) != checksum) {
+            return Err(Refusal::Different { number }.into());
+        }
+    }
+    Ok(found)
+}

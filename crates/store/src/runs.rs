@@ -1,0 +1,246 @@
+//! Executions of runners: admitted with a frozen authority and a return address, journalled event by event before
+//! anything is shown, ended in a named state. A run belongs to the lane that admitted it: whatever it still does
+//! after its lane has a new owner is fenced off.
+
+use talaria_domain::address::ReturnAddress;
+use talaria_domain::authority::Authority;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::machine::{Machine as _, RunState};
+use talaria_domain::names::RunnerId;
+use talaria_domain::run::{RunEvent, RunOutcome};
+
+use crate::bind;
+use crate::change::{found, legal};
+use crate::error::{Conflict, Result};
+use crate::leases::{self, Lease};
+use crate::tx::{Row, Tx};
+use crate::value::to_json;
+
+/// One execution of a runner.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// The conversation it is a turn of.
+    pub session: SessionId,
+    /// What thinks.
+    pub runner: RunnerId,
+    /// Where it stands.
+    pub state: RunState,
+    /// The epoch it was admitted under.
+    pub epoch: i64,
+    /// Which attempt at its event it is, from one.
+    pub attempt: u32,
+    /// What it may use.
+    pub authority: Authority,
+    /// Where its answers go.
+    pub return_to: ReturnAddress,
+    /// How it ended.
+    pub outcome: Option<RunOutcome>,
+    /// When it was admitted.
+    pub created_at: Timestamp,
+    /// When it last did something.
+    pub active_at: Timestamp,
+}
+
+macro_rules! columns {
+    () => {
+        "run_id, session_id, runner, state, epoch, attempt, authority, return_to, outcome, created_at, active_at"
+    };
+}
+
+fn read(row: &Row<'_>) -> Result<Run> {
+    let outcome = row.get::<Option<String>>(8)?;
+    Ok(Run {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        runner: row.get(2)?,
+        state: row.state(3)?,
+        epoch: row.get(4)?,
+        attempt: row.get(5)?,
+        authority: row.json(6)?,
+        return_to: row.json(7)?,
+        outcome: outcome
+            .map(|text| crate::value::from_json("outcome", &text))
+            .transpose()?,
+        created_at: row.get(9)?,
+        active_at: row.get(10)?,
+    })
+}
+
+/// What is fixed when a run is admitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Admission {
+    /// Its id.
+    pub id: RunId,
+    /// What thinks.
+    pub runner: RunnerId,
+    /// Which attempt at its event it is, from one.
+    pub attempt: u32,
+    /// What it may use.
+    pub authority: Authority,
+    /// Where its answers go.
+    pub return_to: ReturnAddress,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// Admits a run under the lease of its lane.
+pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<()> {
+    leases::fence(tx, lease)?;
+    let Admission {
+        id,
+        runner,
+        attempt,
+        authority,
+        return_to,
+        at,
+    } = admission;
+    let (session, authority, return_to) =
+        (return_to.session, to_json(authority)?, to_json(return_to)?);
+    tx.execute(
+        "INSERT INTO runs
+             (run_id, session_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at, active_at)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, 1, ?8, ?8)",
+        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at],
+    )?;
+    Ok(())
+}
+
+/// The runner works, for the first time or after a person answered.
+pub fn start(tx: &mut Tx<'_>, lease: &Lease, run: RunId, at: Timestamp) -> Result<()> {
+    set_state(tx, lease, run, RunState::Running, at)
+}
+
+/// The runner waits for a person.
+pub fn wait(tx: &mut Tx<'_>, lease: &Lease, run: RunId, at: Timestamp) -> Result<()> {
+    set_state(tx, lease, run, RunState::Waiting, at)
+}
+
+fn set_state(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    to: RunState,
+    at: Timestamp,
+) -> Result<()> {
+    let row = admitted_under(tx, lease, run)?;
+    legal(run, row.state, to)?;
+    tx.execute(
+        "UPDATE runs SET state = ?2, active_at = ?3 WHERE run_id = ?1",
+        bind![run, to.as_str(), at],
+    )?;
+    Ok(())
+}
+
+/// Ends a run. Its outcome says in which state.
+pub fn complete(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    outcome: &RunOutcome,
+    at: Timestamp,
+) -> Result<()> {
+    let row = admitted_under(tx, lease, run)?;
+    end(tx, &row, outcome, at)
+}
+
+fn end(tx: &mut Tx<'_>, run: &Run, outcome: &RunOutcome, at: Timestamp) -> Result<()> {
+    let to = match outcome {
+        RunOutcome::Completed { .. } => RunState::Completed,
+        RunOutcome::Failed { .. } => RunState::Failed,
+        RunOutcome::Cancelled => RunState::Cancelled,
+        RunOutcome::Interrupted => RunState::Interrupted,
+    };
+    legal(run.id, run.state, to)?;
+    tx.execute(
+        "UPDATE runs SET state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4 WHERE run_id = ?1",
+        bind![run.id, to.as_str(), to_json(outcome)?, at],
+    )?;
+    Ok(())
+}
+
+/// Journals an event of a run that is under way; gives its number.
+pub fn append(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    event: &RunEvent,
+    at: Timestamp,
+) -> Result<i64> {
+    let row = admitted_under(tx, lease, run)?;
+    if row.state.is_end() {
+        return legal(run, row.state, RunState::Running).map(|()| 0);
+    }
+    let seq = tx.row(
+        "UPDATE runs SET next_seq = next_seq + 1, active_at = ?2 WHERE run_id = ?1 RETURNING next_seq - 1",
+        bind![run, at],
+        |row| row.get(0),
+    )?;
+    let seq: i64 = found("run", run, seq)?;
+    tx.execute(
+        "INSERT INTO run_events (run_id, seq, kind, event, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        bind![run, seq, event.as_str(), to_json(event)?, at],
+    )?;
+    Ok(seq)
+}
+
+/// A run's journal from after `after`, in order, each event with its number.
+pub fn journal(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    after: i64,
+    limit: u32,
+) -> Result<Vec<(i64, RunEvent)>> {
+    tx.rows(
+        "SELECT seq, event FROM run_events WHERE run_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        bind![run, after, limit],
+        |row| Ok((row.get(0)?, row.json(1)?)),
+    )
+}
+
+/// Interrupts what a lane's lost owner was running. Gives how many.
+pub(crate) fn rescue(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<u64> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM runs WHERE session_id = ?1 AND ended_at IS NULL ORDER BY run_id"
+    );
+    let open = tx.rows(sql, bind![session], read)?;
+    open.iter()
+        .try_for_each(|run| end(tx, run, &RunOutcome::Interrupted, at))?;
+    Ok(open.len() as u64)
+}
+
+/// A run by its id.
+pub fn get(tx: &mut Tx<'_>, run: RunId) -> Result<Run> {
+    let sql = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1");
+    let row = tx.row(sql, bind![run], read)?;
+    found("run", run, row)
+}
+
+/// Runs that have not ended, the longest silent first.
+pub fn open(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<Run>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM runs WHERE ended_at IS NULL ORDER BY active_at LIMIT ?1"
+    );
+    tx.rows(sql, bind![limit], read)
+}
+
+fn admitted_under(tx: &mut Tx<'_>, lease: &Lease, run: RunId) -> Result<Run> {
+    leases::fence(tx, lease)?;
+    let row = get(tx, run)?;
+    if row.epoch == lease.epoch {
+        return Ok(row);
+    }
+    let (name, held) = (lease.name.to_string(), lease.epoch);
+    Err(Conflict::Fenced {
+        name,
+        held,
+        current: row.epoch,
+    }
+    .into())
+}

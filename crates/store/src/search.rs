@@ -1,0 +1,193 @@
+//! Searchable history. Who asks is part of the query itself: another principal's words are not found, not filtered
+//! out afterwards. The index is derived from the transcripts and can be rebuilt at any time.
+//!
+//! Both engines hold the same terms: texts are cut into words here, and writing without spaces into single
+//! characters, so that a search means the same on both.
+
+use std::collections::BTreeSet;
+
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::SessionId;
+use talaria_domain::principal::PrincipalKey;
+
+use crate::bind;
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::transcripts::Visibility;
+use crate::tx::Tx;
+
+/// How many terms of one entry are kept; the rest of a very long text is not found.
+const TERMS: usize = 4_000;
+/// Longer words are cut: nobody types them, and PostgreSQL refuses terms over two kilobytes.
+const TERM_BYTES: usize = 128;
+
+/// Something that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// In which session.
+    pub session: SessionId,
+    /// Under which number.
+    pub seq: i64,
+    /// The words.
+    pub text: String,
+    /// When they were said.
+    pub at: Timestamp,
+}
+
+/// The terms of a text, each once.
+///
+/// ```
+/// use talaria_store::search::terms;
+///
+/// let found: Vec<String> = terms("The ledger, THE Ledger! 日本").into_iter().collect();
+/// assert_eq!(found, ["ledger", "the", "日", "本"]);
+/// ```
+pub fn terms(text: &str) -> BTreeSet<String> {
+    let mut terms = BTreeSet::new();
+    for word in text
+        .split(|char: char| !char.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+    {
+        if terms.len() >= TERMS {
+            break;
+        }
+        let word = word.to_lowercase();
+        let mut rest = String::new();
+        for char in word.chars().filter(|char| char.is_alphanumeric()) {
+            if is_unspaced(char) {
+                terms.insert(char.to_string());
+            } else if rest.len() < TERM_BYTES {
+                rest.push(char);
+            }
+        }
+        if !rest.is_empty() {
+            terms.insert(rest);
+        }
+    }
+    terms
+}
+
+/// Whether the writing that this belongs to is not cut into words by spaces.
+const fn is_unspaced(char: char) -> bool {
+    matches!(char, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Adds an entry.
+pub(crate) fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
+    let terms = terms(text);
+    if terms.is_empty() {
+        return Ok(());
+    }
+    let terms = terms.into_iter().collect::<Vec<_>>().join(" ");
+    match tx.dialect() {
+        Dialect::Sqlite => tx.execute(
+            "INSERT INTO transcript_search (rowid, owner, terms) VALUES (?1, ?2, ?3)",
+            bind![entry, owner.0.to_string(), terms],
+        ),
+        Dialect::Postgres => tx.execute(
+            "INSERT INTO transcript_search (entry_id, owner, terms)
+             VALUES (?1, ?2, array_to_tsvector(string_to_array(?3, ' ')))",
+            bind![entry, owner, terms],
+        ),
+    }?;
+    Ok(())
+}
+
+/// What the owner's sessions say about all of these words, newest first. What was undone is not found.
+pub fn search(tx: &mut Tx<'_>, owner: PrincipalKey, words: &str, limit: u32) -> Result<Vec<Hit>> {
+    let terms = terms(words);
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let undone = Visibility::Undone.as_str();
+    let read = |row: &crate::tx::Row<'_>| {
+        Ok(Hit {
+            session: row.get(0)?,
+            seq: row.get(1)?,
+            text: row.get(2)?,
+            at: row.get(3)?,
+        })
+    };
+    match tx.dialect() {
+        Dialect::Sqlite => tx.rows(
+            "SELECT t.session_id, t.seq, t.text, t.at
+             FROM transcript_search s JOIN transcripts t ON t.entry_id = s.rowid
+             WHERE transcript_search MATCH ?1 AND t.owner = ?2 AND t.visibility <> ?3
+             ORDER BY s.rowid DESC LIMIT ?4",
+            bind![match_expression(owner, &terms), owner, undone, limit],
+            read,
+        ),
+        Dialect::Postgres => tx.rows(
+            "SELECT t.session_id, t.seq, t.text, t.at
+             FROM transcript_search s JOIN transcripts t ON t.entry_id = s.entry_id
+             WHERE s.terms @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND s.owner = ?2 AND t.owner = ?2
+                 AND t.visibility <> ?3
+             ORDER BY s.entry_id DESC LIMIT ?4",
+            bind![query_expression(&terms), owner, undone, limit],
+            read,
+        ),
+    }
+}
+
+/// For FTS5: the owner is a term like the others, so that the index itself leaves everybody else out.
+fn match_expression(owner: PrincipalKey, terms: &BTreeSet<String>) -> String {
+    let owner = format!("owner : \"{}\"", owner.0);
+    let terms = terms.iter().map(|term| format!("terms : \"{term}\""));
+    std::iter::once(owner)
+        .chain(terms)
+        .collect::<Vec<_>>()
+        .join(" AND ")
+}
+
+/// For tsquery. Terms hold letters and digits only, so that nothing has to be escaped.
+fn query_expression(terms: &BTreeSet<String>) -> String {
+    terms
+        .iter()
+        .map(|term| format!("'{term}'"))
+        .collect::<Vec<_>>()
+        .join(" & ")
+}
+
+/// Empties the index; [`rebuild_from`] fills it again.
+pub fn clear(tx: &mut Tx<'_>) -> Result<()> {
+    match tx.dialect() {
+        Dialect::Sqlite => tx.execute(
+            "INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')",
+            &[],
+        ),
+        Dialect::Postgres => tx.execute("DELETE FROM transcript_search", &[]),
+    }
+    .map(drop)
+}
+
+/// Indexes the next `limit` entries after the entry `after`; gives the last one, none when all are done.
+pub fn rebuild_from(tx: &mut Tx<'_>, after: i64, limit: u32) -> Result<Option<i64>> {
+    let entries: Vec<(i64, PrincipalKey, String)> = tx.rows(
+        "SELECT entry_id, owner, text FROM transcripts WHERE entry_id > ?1 ORDER BY entry_id LIMIT ?2",
+        bind![after, limit],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    for (entry, owner, text) in &entries {
+        index(tx, *entry, *owner, text)?;
+    }
+    Ok(entries.last().map(|(entry, ..)| *entry))
+}
+
+/// Takes entries out of the index that are about to be deleted.
+pub(crate) fn forget(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
+    match tx.dialect() {
+        Dialect::Sqlite => tx.execute(
+            "DELETE FROM transcript_search WHERE rowid IN (
+                 SELECT entry_id FROM transcripts WHERE session_id = ?1)",
+            bind![session],
+        ),
+        Dialect::Postgres => tx.execute(
+            "DELETE FROM transcript_search WHERE entry_id IN (
+                 SELECT entry_id FROM transcripts WHERE session_id = ?1)",
+            bind![session],
+        ),
+    }
+    .map(drop)
+}

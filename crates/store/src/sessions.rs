@@ -1,0 +1,283 @@
+//! Conversations. A key leads to one session at a time; a reset ends that one and leads on to the next generation.
+//! Whoever asks for a session by its id says who they are: another principal's session is not found.
+
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::SessionId;
+use talaria_domain::machine::{Machine as _, SessionState};
+use talaria_domain::principal::PrincipalKey;
+use talaria_domain::session_key::{SessionKey, SessionKeyId};
+
+use crate::bind;
+use crate::change::{found, legal};
+use crate::error::Result;
+use crate::tx::{Row, Tx};
+use crate::value::to_json;
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// The key it was made under.
+    pub key: SessionKeyId,
+    /// Who may find it.
+    pub owner: PrincipalKey,
+    /// Whether it goes on.
+    pub state: SessionState,
+    /// Which life of its key this is, from zero.
+    pub generation: u32,
+    /// The number of the last thing that happened in it.
+    pub last_seq: i64,
+    /// The session it was branched from or follows.
+    pub parent: Option<SessionId>,
+    /// What people call it.
+    pub title: Option<String>,
+    /// Why it ended.
+    pub end_reason: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
+}
+
+macro_rules! columns {
+    () => {
+        "session_id, key_id, owner, state, generation, last_seq, parent, title, end_reason, created_at, updated_at"
+    };
+}
+
+fn read(row: &Row<'_>) -> Result<Session> {
+    Ok(Session {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        owner: row.get(2)?,
+        state: row.state(3)?,
+        generation: row.get(4)?,
+        last_seq: row.get(5)?,
+        parent: row.get(6)?,
+        title: row.get(7)?,
+        end_reason: row.get(8)?,
+        created_at: row.get(9)?,
+        updated_at: row.get(10)?,
+    })
+}
+
+/// Who a session is for and what it will be called if it has to be made. Made by the caller, so that hashing is not
+/// done on the writer's thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    key: SessionKey,
+    key_id: SessionKeyId,
+    owner: PrincipalKey,
+    session: SessionId,
+    at: Timestamp,
+}
+
+impl Opening {
+    /// The conversation `key`, found by `owner`, called `session` if it is new.
+    pub fn of(key: SessionKey, owner: PrincipalKey, session: SessionId, at: Timestamp) -> Self {
+        Self {
+            key_id: key.id(),
+            key,
+            owner,
+            session,
+            at,
+        }
+    }
+
+    /// The id of the key it opens.
+    pub const fn key_id(&self) -> SessionKeyId {
+        self.key_id
+    }
+}
+
+/// The session that a key leads to; makes the first one.
+pub fn resolve(tx: &mut Tx<'_>, opening: &Opening) -> Result<SessionId> {
+    let key = opening.key_id;
+    if let Some(session) = current(tx, key)? {
+        return Ok(session);
+    }
+    tx.execute(
+        "INSERT INTO session_keys (key_id, session_id) VALUES (?1, ?2)",
+        bind![key, opening.session],
+    )?;
+    tx.execute(
+        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2)",
+        bind![key, to_json(&opening.key)?],
+    )?;
+    insert(tx, opening, 0, None)?;
+    Ok(opening.session)
+}
+
+/// What a key was made of.
+pub fn origin(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<SessionKey> {
+    let sql = "SELECT session_key FROM session_origins WHERE key_id = ?1";
+    let origin = tx.row(sql, bind![key], |row| row.json(0))?;
+    found("session key", key.0, origin)
+}
+
+/// The session that a key leads to at present.
+pub fn current(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<SessionId>> {
+    tx.row(
+        "SELECT session_id FROM session_keys WHERE key_id = ?1",
+        bind![key],
+        |row| row.get(0),
+    )
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    opening: &Opening,
+    generation: u32,
+    parent: Option<SessionId>,
+) -> Result<()> {
+    let Opening {
+        key_id,
+        owner,
+        session,
+        at,
+        ..
+    } = opening;
+    tx.execute(
+        "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, parent, created_at, updated_at)
+         VALUES (?1, ?2, ?3, 'active', ?4, 0, ?5, ?6, ?6)",
+        bind![session, key_id, owner, generation, parent, at],
+    )?;
+    Ok(())
+}
+
+/// The next number in a session: what happens in it is in this order.
+pub fn next_seq(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<i64> {
+    let seq = tx.row(
+        "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq",
+        bind![session, at],
+        |row| row.get(0),
+    )?;
+    found("session", session, seq)
+}
+
+/// Ends the session that the key leads to, for `reason`, and leads on to a new one.
+pub fn reset(tx: &mut Tx<'_>, opening: &Opening, reason: &str) -> Result<SessionId> {
+    let key = opening.key_id;
+    let Some(before) = current(tx, key)? else {
+        return resolve(tx, opening);
+    };
+    let before = get(tx, before)?;
+    if before.state == SessionState::Active {
+        end(tx, before.id, reason, opening.at)?;
+    }
+    let last = "SELECT MAX(generation) FROM sessions WHERE key_id = ?1";
+    let last: Option<u32> = tx.row(last, bind![key], |row| row.get(0))?.flatten();
+    insert(
+        tx,
+        opening,
+        last.map_or(0, |last| last + 1),
+        Some(before.id),
+    )?;
+    lead_to(tx, key, opening.session)?;
+    Ok(opening.session)
+}
+
+/// Leads the key to an earlier session of the same owner, and ends the one it led to.
+pub fn resume(
+    tx: &mut Tx<'_>,
+    key: SessionKeyId,
+    owner: PrincipalKey,
+    session: SessionId,
+    at: Timestamp,
+) -> Result<()> {
+    let wanted = get_owned(tx, owner, session)?;
+    let before = current(tx, key)?.filter(|before| *before != session);
+    if let Some(before) = before {
+        let before = get(tx, before)?;
+        if before.state == SessionState::Active {
+            end(tx, before.id, "session_switch", at)?;
+        }
+    }
+    if wanted.state == SessionState::Ended {
+        set_state(tx, &wanted, SessionState::Active, None, at)?;
+    }
+    lead_to(tx, key, session)
+}
+
+fn lead_to(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<()> {
+    tx.execute(
+        "UPDATE session_keys SET session_id = ?2 WHERE key_id = ?1",
+        bind![key, session],
+    )?;
+    Ok(())
+}
+
+/// Ends a session. Its transcript stays.
+pub fn end(tx: &mut Tx<'_>, session: SessionId, reason: &str, at: Timestamp) -> Result<()> {
+    let session = get(tx, session)?;
+    set_state(tx, &session, SessionState::Ended, Some(reason), at)
+}
+
+fn set_state(
+    tx: &mut Tx<'_>,
+    session: &Session,
+    to: SessionState,
+    reason: Option<&str>,
+    at: Timestamp,
+) -> Result<()> {
+    legal(session.id, session.state, to)?;
+    tx.execute(
+        "UPDATE sessions SET state = ?2, end_reason = ?3, updated_at = ?4 WHERE session_id = ?1",
+        bind![session.id, to.as_str(), reason, at],
+    )?;
+    Ok(())
+}
+
+/// Names a session of this owner.
+pub fn set_title(
+    tx: &mut Tx<'_>,
+    owner: PrincipalKey,
+    session: SessionId,
+    title: &str,
+) -> Result<()> {
+    let session = get_owned(tx, owner, session)?;
+    tx.execute(
+        "UPDATE sessions SET title = ?2 WHERE session_id = ?1",
+        bind![session.id, title],
+    )?;
+    Ok(())
+}
+
+/// A session by its id, for work that already belongs to it.
+pub fn get(tx: &mut Tx<'_>, session: SessionId) -> Result<Session> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM sessions WHERE session_id = ?1"
+    );
+    let row = tx.row(sql, bind![session], read)?;
+    found("session", session, row)
+}
+
+/// A session by its id, for somebody who asks.
+pub fn get_owned(tx: &mut Tx<'_>, owner: PrincipalKey, session: SessionId) -> Result<Session> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM sessions WHERE session_id = ?1 AND owner = ?2"
+    );
+    let row = tx.row(sql, bind![session, owner], read)?;
+    found("session", session, row)
+}
+
+/// An owner's sessions, newest first, from before `before`.
+pub fn list(
+    tx: &mut Tx<'_>,
+    owner: PrincipalKey,
+    before: Option<SessionId>,
+    limit: u32,
+) -> Result<Vec<Session>> {
+    let before = before.unwrap_or_else(|| SessionId::from_bytes([0xff; 16]));
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM sessions WHERE owner = ?1 AND session_id < ?2 ORDER BY session_id DESC LIMIT ?3"
+    );
+    tx.rows(sql, bind![owner, before, limit], read)
+}

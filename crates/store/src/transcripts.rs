@@ -1,0 +1,172 @@
+//! What was said in a session, in order. Undone and compacted entries stay, out of sight; the search index is written
+//! with the entry, in the same transaction.
+
+use serde_json::Value as Json;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::{RunId, SessionId};
+
+use crate::bind;
+use crate::error::{Result, StoreError};
+use crate::search;
+use crate::sessions;
+use crate::tx::{Row, Tx};
+use crate::value::to_json;
+
+/// Who said it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// The profile's instructions, a summary.
+    System,
+    /// A person.
+    User,
+    /// The agent.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+/// Whether an entry is part of what the model is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Visibility {
+    /// It is.
+    Shown,
+    /// It was undone.
+    Undone,
+    /// A summary stands for it.
+    Compacted,
+}
+
+macro_rules! named {
+    ($type:ident, $what:literal, $($variant:ident $name:literal),*) => {
+        impl $type {
+            /// Its name in the ledger.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            fn parse(name: &str) -> Result<Self> {
+                match name {
+                    $($name => Ok(Self::$variant),)*
+                    _ => Err(StoreError::unreadable("entry", &format!("unknown {} {name:?}", $what))),
+                }
+            }
+        }
+    };
+}
+
+named!(Speaker, "speaker", System "system", User "user", Assistant "assistant", Tool "tool");
+named!(Visibility, "visibility", Shown "shown", Undone "undone", Compacted "compacted");
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its number in the session.
+    pub seq: i64,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The words.
+    pub text: String,
+    /// Everything else that the model is shown: tool calls, attachments.
+    pub detail: Json,
+    /// The run that it belongs to.
+    pub run: Option<RunId>,
+    /// Whether the model is shown it.
+    pub visibility: Visibility,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What is said next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Utterance {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// The words.
+    pub text: String,
+    /// Everything else that the model is shown.
+    pub detail: Json,
+    /// The run that it belongs to.
+    pub run: Option<RunId>,
+    /// Now.
+    pub at: Timestamp,
+}
+
+fn read(row: &Row<'_>) -> Result<Entry> {
+    Ok(Entry {
+        seq: row.get(0)?,
+        speaker: Speaker::parse(&row.get::<String>(1)?)?,
+        text: row.get(2)?,
+        detail: row.json(3)?,
+        run: row.get(4)?,
+        visibility: Visibility::parse(&row.get::<String>(5)?)?,
+        at: row.get(6)?,
+    })
+}
+
+/// Appends to a session; gives the entry's number.
+pub fn append(tx: &mut Tx<'_>, session: SessionId, said: &Utterance) -> Result<i64> {
+    let owner = sessions::get(tx, session)?.owner;
+    let seq = sessions::next_seq(tx, session, said.at)?;
+    let (speaker, detail) = (said.speaker.as_str(), to_json(&said.detail)?);
+    let entry = tx.row(
+        "INSERT INTO transcripts (session_id, seq, owner, role, text, entry, run_id, visibility, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'shown', ?8) RETURNING entry_id",
+        bind![session, seq, owner, speaker, said.text, detail, said.run, said.at],
+        |row| row.get(0),
+    )?;
+    let missing = || StoreError::broken("an entry was stored without an id");
+    search::index(tx, entry.ok_or_else(missing)?, owner, &said.text)?;
+    Ok(seq)
+}
+
+/// What the model is shown, in order, from after `after`.
+pub fn shown(tx: &mut Tx<'_>, session: SessionId, after: i64, limit: u32) -> Result<Vec<Entry>> {
+    tx.rows(
+        "SELECT seq, role, text, entry, run_id, visibility, at FROM transcripts
+         WHERE session_id = ?1 AND seq > ?2 AND visibility = 'shown' ORDER BY seq LIMIT ?3",
+        bind![session, after, limit],
+        read,
+    )
+}
+
+/// Everything that was said, in order, from after `after`.
+pub fn page(tx: &mut Tx<'_>, session: SessionId, after: i64, limit: u32) -> Result<Vec<Entry>> {
+    tx.rows(
+        "SELECT seq, role, text, entry, run_id, visibility, at FROM transcripts
+         WHERE session_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+        bind![session, after, limit],
+        read,
+    )
+}
+
+/// A stretch of a session, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first number.
+    pub from: i64,
+    /// The last number.
+    pub to: i64,
+}
+
+/// Takes a stretch of what is shown out of sight. Gives how many entries that were.
+pub fn hide(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    stretch: Stretch,
+    as_what: Visibility,
+) -> Result<u64> {
+    tx.execute(
+        "UPDATE transcripts SET visibility = ?4
+         WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND visibility = 'shown'",
+        bind![session, stretch.from, stretch.to, as_what.as_str()],
+    )
+}
+
+/// Erases everything that was said in a session, also from the search index. Gives how many entries that were.
+pub fn erase(tx: &mut Tx<'_>, session: SessionId) -> Result<u64> {
+    search::forget(tx, session)?;
+    tx.execute(
+        "DELETE FROM transcripts WHERE session_id = ?1",
+        bind![session],
+    )
+}

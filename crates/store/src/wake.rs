@@ -1,0 +1,92 @@
+//! Who has to look again after a commit. A closure says what it changed with [`crate::Tx::wake`]; subscribers hear of
+//! it only if the commit happened. Between nodes the same signal travels as PostgreSQL's NOTIFY.
+//!
+//! A wake is a hint, never the message: whoever wakes looks into the ledger. A subscriber that fell behind gets
+//! [`Wake::Everything`] and looks at all of it.
+
+use talaria_domain::ids::SessionId;
+use tokio::sync::broadcast;
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Wake {
+    /// A session's lane has something to do.
+    Lane(SessionId),
+    /// Something may be sent.
+    Outbox,
+    /// A job ended or started.
+    Jobs,
+    /// Signals were lost: look at everything.
+    Everything,
+}
+
+impl Wake {
+    /// As it travels between nodes.
+    pub(crate) fn encode(self) -> String {
+        match self {
+            Self::Lane(session) => format!("lane {session}"),
+            Self::Outbox => "outbox".to_owned(),
+            Self::Jobs => "jobs".to_owned(),
+            Self::Everything => "everything".to_owned(),
+        }
+    }
+
+    /// Back again. What a newer node says and we do not know means: look at everything.
+    pub(crate) fn decode(text: &str) -> Self {
+        let lane = text
+            .strip_prefix("lane ")
+            .and_then(|id| id.parse().ok())
+            .map(Self::Lane);
+        match text {
+            "outbox" => Self::Outbox,
+            "jobs" => Self::Jobs,
+            _ => lane.unwrap_or(Self::Everything),
+        }
+    }
+}
+
+/// Tells everybody who listens; nobody listening is not a failure.
+pub(crate) fn announce(listeners: &broadcast::Sender<Wake>, wakes: Vec<Wake>) {
+    for wake in wakes {
+        drop(listeners.send(wake));
+    }
+}
+
+/// Hears of every commit that changed something.
+#[derive(Debug)]
+pub struct Wakes(broadcast::Receiver<Wake>);
+
+impl Wakes {
+    pub(crate) const fn from_receiver(receiver: broadcast::Receiver<Wake>) -> Self {
+        Self(receiver)
+    }
+
+    /// The next wake; none once the ledger is closed.
+    pub async fn next(&mut self) -> Option<Wake> {
+        match self.0.recv().await {
+            Ok(wake) => Some(wake),
+            Err(broadcast::error::RecvError::Lagged(_)) => Some(Wake::Everything),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! What one node says, another understands.
+
+    use talaria_domain::clock::Timestamp;
+    use talaria_domain::ids::SeededIds;
+
+    use super::*;
+
+    #[test]
+    fn wakes_survive_the_wire() {
+        let lane = Wake::Lane(SessionId::next(&SeededIds::from_seed(1), Timestamp::ZERO));
+        for wake in [lane, Wake::Outbox, Wake::Jobs, Wake::Everything] {
+            assert_eq!(Wake::decode(&wake.encode()), wake);
+        }
+        assert_eq!(Wake::decode("something newer"), Wake::Everything);
+        assert_eq!(Wake::decode("lane nonsense"), Wake::Everything);
+    }
+}

@@ -1,0 +1,100 @@
+//! Accepted means recorded, once, in order, in the right conversation.
+
+use std::collections::BTreeMap;
+
+use talaria_domain::event::Event;
+use talaria_domain::ids::EventId;
+use talaria_domain::machine::Machine as _;
+use talaria_store::inbox::{self, Arrival, Recorded};
+use talaria_store::{StoreError, sessions};
+
+both_engines! {
+    async fn what_is_delivered_again_is_accepted_once(world) {
+        let event = world.said("ada", "hello");
+        let first = event.id;
+        let again = Event { id: world.id(EventId::from_bytes), ..event.clone() };
+        let arrival = Arrival::of(event, world.opening("ada")).unwrap();
+        let accepted = world.write(move |tx| inbox::record(tx, &arrival)).await;
+        let Recorded::Accepted { session, seq: 1 } = accepted else { panic!("{accepted:?}") };
+        let again = Arrival::of(again, world.opening("ada")).unwrap();
+        let repeated = world.write(move |tx| inbox::record(tx, &again)).await;
+        assert_eq!(repeated, Recorded::Duplicate { first });
+        assert_eq!(world.read(move |tx| inbox::lane(tx, session)).await.len(), 1);
+    }
+
+    async fn the_same_delivery_from_many_sides_at_once_counts_once(world) {
+        let mut tasks = tokio::task::JoinSet::new();
+        let event = world.said("ada", "hello");
+        for _ in 0..32 {
+            let (ledger, id) = (world.ledger.clone(), world.id(EventId::from_bytes));
+            let copy = Event { id, ..event.clone() };
+            let arrival = Arrival::of(copy, world.opening("ada")).unwrap();
+            tasks.spawn(async move { ledger.write(move |tx| inbox::record(tx, &arrival)).await });
+        }
+        let outcomes: Vec<Recorded> = tasks.join_all().await.into_iter().map(Result::unwrap).collect();
+        let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Recorded::Accepted { .. }));
+        assert_eq!(accepted.count(), 1);
+    }
+
+    async fn a_session_numbers_its_events_without_gaps_however_they_arrive(world) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for index in 0..60 {
+            let ledger = world.ledger.clone();
+            let arrival = world.arrival(if index % 2 == 0 { "ada" } else { "bob" }, "hello");
+            tasks.spawn(async move { ledger.write(move |tx| inbox::record(tx, &arrival)).await });
+        }
+        let mut numbers = BTreeMap::<_, Vec<i64>>::new();
+        for outcome in tasks.join_all().await {
+            let Recorded::Accepted { session, seq } = outcome.unwrap() else { panic!("not accepted") };
+            numbers.entry(session).or_default().push(seq);
+        }
+        assert_eq!(numbers.len(), 2, "each person has a conversation of their own");
+        for mut numbers in numbers.into_values() {
+            numbers.sort_unstable();
+            assert_eq!(numbers, (1..=30).collect::<Vec<i64>>());
+        }
+    }
+
+    async fn what_is_stored_comes_back_as_it_was(world) {
+        let mut event = world.said("ada", "quotes ' \" and ? and \u{1f980} and \\");
+        event.sent_at = Some(world.now());
+        let expected = event.clone();
+        let id = event.id;
+        let arrival = Arrival::of(event, world.opening("ada")).unwrap();
+        world.write(move |tx| inbox::record(tx, &arrival)).await;
+        assert_eq!(world.read(move |tx| inbox::get(tx, id)).await.event, expected);
+    }
+
+    async fn a_reset_leads_on_and_leaves_the_old_session_where_it_was(world) {
+        let (_, before) = world.says("ada", "one").await;
+        let opening = world.opening("ada");
+        let key = opening.key_id();
+        let next = world.write(move |tx| sessions::reset(tx, &opening, "new")).await;
+        assert_ne!(next, before);
+        let (_, after) = world.says("ada", "three").await;
+        assert_eq!(after, next);
+        let old = world.read(move |tx| sessions::get(tx, before)).await;
+        assert_eq!((old.state.is_end(), old.end_reason.as_deref()), (true, Some("new")));
+        let young = world.read(move |tx| sessions::get(tx, next)).await;
+        assert_eq!((young.generation, young.parent), (1, Some(before)));
+
+        let (owner, now) = (old.owner, world.now());
+        world.write(move |tx| sessions::resume(tx, key, owner, before, now)).await;
+        assert_eq!(world.says("ada", "four").await.1, before);
+    }
+
+    async fn nobody_finds_anybody_elses_session(world) {
+        let (_, ada) = world.says("ada", "mine").await;
+        let (_, bob) = world.says("bob", "mine").await;
+        let bob_key = crate::world::person("bob").key();
+        let refused = world.ledger.read(move |tx| sessions::get_owned(tx, bob_key, ada)).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+        let (key, now) = (world.opening("bob").key_id(), world.now());
+        let refused = world.ledger.write(move |tx| sessions::resume(tx, key, bob_key, ada, now)).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+        let refused = world.ledger.write(move |tx| sessions::set_title(tx, bob_key, ada, "x")).await;
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
+        let listed = world.read(move |tx| sessions::list(tx, bob_key, None, 10)).await;
+        assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [bob]);
+    }
+}

@@ -1,0 +1,25 @@
+//! The ledger through its front door. Every story runs on SQLite and on a real PostgreSQL, which `cargo xtask test`
+//! starts; without one the PostgreSQL half fails rather than being left out.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that meets the unexpected should stop there"
+)]
+
+#[macro_use]
+mod world;
+
+mod accepting;
+mod batching;
+mod fencing;
+mod keeping_house;
+mod lanes;
+mod lost_server;
+mod opening;
+mod outgoing;
+mod remembering;
+mod running;
+mod transitions;
+mod waking;
+mod working_later;

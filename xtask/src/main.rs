@@ -1,0 +1,40 @@
+//! What people and continuous integration run. One file and one line here per command.
+//!
+//! A command prints through `output` alone and answers with an exit code; an error is for what
+//! kept it from doing its work, never for what it found.
+
+mod bench;
+mod test;
+mod tidy;
+
+mod command;
+mod output;
+mod postgres;
+mod stopwatch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "What people and CI run")]
+enum Task {
+    /// Everything it takes to trust the tree: format, tidy, clippy, tests on both engines, docs
+    Test(test::Arguments),
+    /// The house rules that clippy cannot see
+    Tidy,
+    /// Run one benchmark against a durable PostgreSQL
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Task::parse() {
+        Task::Test(arguments) => Ok(test::run(&arguments)),
+        Task::Tidy => tidy::run(),
+        Task::Bench(arguments) => bench::run(&arguments),
+    };
+    outcome.unwrap_or_else(|error| {
+        output::problem(&format!("error: {error:#}"));
+        ExitCode::FAILURE
+    })
+}

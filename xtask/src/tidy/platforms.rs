@@ -1,0 +1,41 @@
+//! Pure: a platform is named only in its folder, in the list of platforms, in its simulated
+//! vendor and in tests.
+
+use super::names::words;
+use super::{Finding, SourceFile};
+
+const HOMES: [&str; 2] = ["crates/platforms/src/", "crates/sim/src/"];
+const LIST: &str = "crates/platforms/src/lib.rs";
+
+pub(super) fn strays(files: &[SourceFile]) -> Vec<Finding> {
+    let named = |file: &SourceFile| -> Option<String> {
+        let name = file.path.strip_prefix(HOMES[0])?;
+        let name = name.strip_suffix("/config.rs")?;
+        (!name.contains('/')).then(|| name.to_owned())
+    };
+    let platforms: Vec<_> = files.iter().filter_map(named).collect();
+    let is_bound = |file: &&SourceFile| file.is_rust() && !file.is_test() && file.path != LIST;
+    let strays = |file: &SourceFile| file.complain(|line| stray(&platforms, &file.path, line));
+    files.iter().filter(is_bound).flat_map(strays).collect()
+}
+
+fn stray(platforms: &[String], path: &str, line: &str) -> Option<String> {
+    let letters = line.to_lowercase().replace(['_', '-'], "");
+    let is_stray = |name: &&String| {
+        let plain = name.replace('_', "");
+        let homes = HOMES.map(|home| format!("{home}{name}/"));
+        let is_home = homes.iter().any(|home| path.starts_with(home));
+        !is_home && letters.contains(&plain) && has_name(line, &plain)
+    };
+    let name = platforms.iter().find(is_stray)?;
+    Some(format!("names the platform `{name}` outside its folder"))
+}
+
+/// Whether words of one identifier in a row make up the name: the vendor may write it in two.
+fn has_name(line: &str, plain: &str) -> bool {
+    let identifiers = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    identifiers.map(words).any(|words| {
+        let ends_there = |from| (from..words.len()).any(|to| words[from..=to].concat() == plain);
+        (0..words.len()).any(ends_there)
+    })
+}
