@@ -60,8 +60,11 @@ enum Route {
 
 /// The ledger. Clones share it.
 #[derive(Clone)]
-pub struct Ledger {
-    engine: Arc<RwLock<Option<Engine>>>,
+pub struct Ledger(Arc<RwLock<Option<Open>>>);
+
+/// What there is until it is closed.
+struct Open {
+    engine: Engine,
     wakes: broadcast::Sender<Wake>,
 }
 
@@ -83,20 +86,14 @@ impl Ledger {
         let engine = opened
             .await
             .map_err(|_| StoreError::broken("opening the store panicked"))??;
-        Ok(Self {
-            engine: Arc::new(RwLock::new(Some(engine))),
-            wakes,
-        })
+        Ok(Self(Arc::new(RwLock::new(Some(Open { engine, wakes })))))
     }
 
     /// An empty store in memory that runs closures on the caller's task: for simulation.
     pub fn inline(clock: Arc<dyn Clock>) -> Result<Self> {
         let (wakes, _) = broadcast::channel(WAKES);
         let engine = Engine::Inline(Arc::new(InlineEngine::open(clock, wakes.clone())?));
-        Ok(Self {
-            engine: Arc::new(RwLock::new(Some(engine))),
-            wakes,
-        })
+        Ok(Self(Arc::new(RwLock::new(Some(Open { engine, wakes })))))
     }
 
     /// Runs a closure that may change the ledger. Answers after the commit.
@@ -137,8 +134,8 @@ impl Ledger {
     }
 
     fn route(&self, access: Access) -> Result<Route> {
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(match engine.as_ref().ok_or(StoreError::Closed)? {
+        let open = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(match &open.as_ref().ok_or(StoreError::Closed)?.engine {
             Engine::Sqlite(engine) => Route::Queue(engine.queue(access)),
             Engine::Postgres(engine) => Route::Queue(engine.queue()),
             Engine::Inline(engine) => Route::Inline(Arc::clone(engine)),
@@ -146,18 +143,24 @@ impl Ledger {
     }
 
     /// Hears of every commit from here on that says it changed something, on this node and on others.
+    /// Once the ledger is closed there is nothing more to hear.
     pub fn subscribe(&self) -> Wakes {
-        Wakes::from_receiver(self.wakes.subscribe())
+        let open = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let silent = || broadcast::channel(1).1;
+        Wakes::from_receiver(
+            open.as_ref()
+                .map_or_else(silent, |open| open.wakes.subscribe()),
+        )
     }
 
     /// Finishes what was queued and lets go of the store. Later calls are refused.
     pub async fn close(&self) {
         let taken = self
-            .engine
+            .0
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let threads = match taken {
+        let threads = match taken.map(|open| open.engine) {
             Some(Engine::Sqlite(engine)) => engine.into_threads(),
             Some(Engine::Postgres(engine)) => engine.into_threads(),
             Some(Engine::Inline(_)) | None => return,

@@ -1,6 +1,8 @@
 //! Migrations: numbered, checksummed, all in the transaction that opens the store. A store that a newer binary
 //! made, or whose applied migrations differ from ours, is refused before anything is changed.
 
+use std::path::Path;
+
 use crate::bind;
 use crate::dialect::Dialect;
 use crate::error::{Refusal, Result};
@@ -47,7 +49,7 @@ impl Migration {
 const KNOWN: i64 = MIGRATIONS[MIGRATIONS.len() - 1].number;
 
 /// Looks at a SQLite file without changing it: it must be empty, or ours and not newer than we are.
-pub(crate) fn inspect(tx: &mut Tx<'_>) -> Result<()> {
+pub(crate) fn inspect(tx: &mut Tx<'_>, path: &Path) -> Result<()> {
     let tables = "SELECT COUNT(*), SUM(name = 'migrations') FROM sqlite_master";
     let (all, ours) = tx
         .row(tables, &[], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -57,11 +59,8 @@ pub(crate) fn inspect(tx: &mut Tx<'_>) -> Result<()> {
     }
     if ours == Some(0_i64) {
         let detail = "it holds another program's tables".to_owned();
-        return Err(Refusal::Corrupt {
-            path: "at the given path".to_owned(),
-            detail,
-        }
-        .into());
+        let path = path.display().to_string();
+        return Err(Refusal::Corrupt { path, detail }.into());
     }
     applied(tx).map(drop)
 }

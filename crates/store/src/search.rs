@@ -74,7 +74,7 @@ const fn is_unspaced(char: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Adds an entry.
+/// Adds an entry, in the place of what the index had for it.
 pub(crate) fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
     let terms = terms(text);
     if terms.is_empty() {
@@ -83,12 +83,13 @@ pub(crate) fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str
     let terms = terms.into_iter().collect::<Vec<_>>().join(" ");
     match tx.dialect() {
         Dialect::Sqlite => tx.execute(
-            "INSERT INTO transcript_search (rowid, owner, terms) VALUES (?1, ?2, ?3)",
+            "INSERT OR REPLACE INTO transcript_search (rowid, owner, terms) VALUES (?1, ?2, ?3)",
             bind![entry, owner.0.to_string(), terms],
         ),
         Dialect::Postgres => tx.execute(
             "INSERT INTO transcript_search (entry_id, owner, terms)
-             VALUES (?1, ?2, array_to_tsvector(string_to_array(?3, ' ')))",
+             VALUES (?1, ?2, array_to_tsvector(string_to_array(?3, ' ')))
+             ON CONFLICT (entry_id) DO UPDATE SET owner = excluded.owner, terms = excluded.terms",
             bind![entry, owner, terms],
         ),
     }?;
@@ -119,10 +120,11 @@ pub fn search(tx: &mut Tx<'_>, owner: PrincipalKey, words: &str, limit: u32) -> 
             bind![match_expression(owner, &terms), owner, undone, limit],
             read,
         ),
+        // VARCHAR, because the dialect takes TEXT for a column's type and gives it a collation.
         Dialect::Postgres => tx.rows(
             "SELECT t.session_id, t.seq, t.text, t.at
              FROM transcript_search s JOIN transcripts t ON t.entry_id = s.entry_id
-             WHERE s.terms @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND s.owner = ?2 AND t.owner = ?2
+             WHERE s.terms @@ CAST(CAST(?1 AS VARCHAR) AS TSQUERY) AND s.owner = ?2 AND t.owner = ?2
                  AND t.visibility <> ?3
              ORDER BY s.entry_id DESC LIMIT ?4",
             bind![query_expression(&terms), owner, undone, limit],

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use talaria_domain::event::Event;
-use talaria_store::sessions::Opening;
+use talaria_domain::names::MessageId;
+
+use crate::load::Crowd;
 
 /// Rows in one transaction.
 const ROWS: usize = 64;
@@ -40,28 +42,27 @@ struct Row {
     key: [u8; 32],
 }
 
-fn rows(made: &mut impl FnMut() -> (Event, Opening)) -> Vec<Row> {
-    let row = |(event, opening): (Event, Opening)| Row {
-        json: serde_json::to_string(&event).unwrap(),
-        key: *opening.key_id().0.as_bytes(),
-        event,
+fn rows(people: &Crowd) -> Vec<Row> {
+    let row = |who: String| {
+        let (event, opening) = people.message_of(&who);
+        let (json, key) = (serde_json::to_string(&event).unwrap(), opening.key_id());
+        Row {
+            event,
+            json,
+            key: *key.0.as_bytes(),
+        }
     };
-    (0..ROWS).map(|_| row(made())).collect()
+    (0..ROWS).map(|_| row(people.anybody())).collect()
 }
 
 /// Rows a second with SQLite set up as `setup` says.
-pub(crate) fn sqlite(
-    path: &str,
-    setup: &str,
-    time: Duration,
-    mut made: impl FnMut() -> (Event, Opening),
-) -> f64 {
+pub(crate) fn sqlite(path: &str, setup: &str, time: Duration, people: &Crowd) -> f64 {
     check_texts();
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.execute_batch(setup).unwrap();
     let (mut spent, mut count) = (Duration::ZERO, 0);
     while spent < time {
-        let rows = rows(&mut made);
+        let rows = rows(people);
         let start = Instant::now();
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
         for row in &rows {
@@ -89,7 +90,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
     let seq: i64 = statement(NEXT)
         .query_one((session, at), |row| row.get(0))
         .unwrap();
-    let message = event.message.as_ref().map(|message| message.as_str());
+    let message = event.message.as_ref().map(MessageId::as_str);
     statement(INSERT)
         .execute((
             id,
@@ -105,12 +106,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
 }
 
 /// Rows a second with PostgreSQL.
-pub(crate) fn postgres(
-    url: &str,
-    setup: &str,
-    time: Duration,
-    mut made: impl FnMut() -> (Event, Opening),
-) -> f64 {
+pub(crate) fn postgres(url: &str, setup: &str, time: Duration, people: &Crowd) -> f64 {
     let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
     client.batch_execute(setup).unwrap();
     let statements = [DEDUPE, CURRENT, NEXT, INSERT].map(|sql| {
@@ -120,7 +116,7 @@ pub(crate) fn postgres(
     });
     let (mut spent, mut count) = (Duration::ZERO, 0);
     while spent < time {
-        let rows = rows(&mut made);
+        let rows = rows(people);
         let start = Instant::now();
         client
             .batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE")
@@ -149,7 +145,7 @@ fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement
         .unwrap()
         .get(0);
     let seq: i64 = client.query_one(next, &[&session, &at]).unwrap().get(0);
-    let message = event.message.as_ref().map(|message| message.as_str());
+    let message = event.message.as_ref().map(MessageId::as_str);
     client
         .execute(
             insert,

@@ -5,53 +5,50 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use talaria_domain::clock::{Clock as _, SystemClock};
-use talaria_domain::event::{Content, DedupeKey, Event, EventKind};
-use talaria_domain::ids::{EventId, RandomIds};
+use talaria_domain::event::Event;
+use talaria_sim::people::People;
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::sessions::Opening;
 use talaria_store::{Durability, Ledger, Settings};
 
-use crate::stock::{Place, Store, opening};
+use crate::stock::{Place, Store};
 use crate::{Plan, WRITERS, bare};
 
-/// Makes messages.
-pub(crate) struct People {
-    ids: RandomIds,
+/// Everybody who is stored; any of them may write at any time.
+pub(crate) struct Crowd {
+    people: People,
     sessions: u64,
     count: AtomicU64,
 }
 
-impl People {
-    pub(crate) fn of(store: &Store) -> Self {
-        // Tokens must differ between measurements on one store.
+impl Crowd {
+    fn of(store: &Store) -> Self {
+        // Messages must differ between measurements on one store.
         let start = SystemClock.now().as_millis() as u64 * 1_000_000;
         Self {
-            ids: RandomIds::default(),
+            people: People::starting_at(start),
             sessions: store.sessions,
             count: AtomicU64::new(start),
         }
     }
 
-    pub(crate) fn message(&self) -> (Event, Opening) {
+    /// Somebody, evenly among all.
+    pub(crate) fn anybody(&self) -> String {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let scattered = (count ^ (count >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let (address, principal, opening) = opening(&self.ids, (scattered >> 17) % self.sessions);
-        let at = SystemClock.now();
-        let event = Event {
-            id: EventId::next(&self.ids, at),
-            dedupe: DedupeKey::derive(&address.platform, &address.account, &count.to_string()),
-            address,
-            principal,
-            message: Some(count.to_string().into()),
-            kind: EventKind::Message(Content {
-                text: "Could you look at the build that failed last night and tell me why?"
-                    .to_owned(),
-                ..Content::default()
-            }),
-            sent_at: Some(at),
-            received_at: at,
-        };
-        (event, opening)
+        ((scattered >> 17) % self.sessions).to_string()
+    }
+
+    /// What they write.
+    pub(crate) fn message_of(&self, who: &str) -> (Event, Opening) {
+        let (text, at) = (
+            "Could you look at the build that failed last night?",
+            SystemClock.now(),
+        );
+        (
+            self.people.said(who, text, at),
+            self.people.opening(who, at),
+        )
     }
 }
 
@@ -107,41 +104,30 @@ impl Load<'_> {
     fn settle(&self) {
         let sql =
             "UPDATE inbox SET state = 'completed', ended_at = received_at WHERE state = 'queued'";
-        match self.store.url.strip_prefix("sqlite:") {
-            Some(path) => {
-                let connection = rusqlite::Connection::open(path).unwrap();
-                connection
-                    .execute_batch(&format!("{sql}; PRAGMA wal_checkpoint(TRUNCATE)"))
-                    .unwrap();
-            }
-            None => {
-                let mut client =
-                    postgres::Client::connect(&self.store.url, postgres::NoTls).unwrap();
-                client.batch_execute(sql).unwrap();
-                client.batch_execute("CHECKPOINT").unwrap();
-            }
+        if let Some(path) = self.store.url.strip_prefix("sqlite:") {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            let sql = format!("{sql}; PRAGMA wal_checkpoint(TRUNCATE)");
+            return connection.execute_batch(&sql).unwrap();
         }
+        let mut client = postgres::Client::connect(&self.store.url, postgres::NoTls).unwrap();
+        client.batch_execute(sql).unwrap();
+        client.batch_execute("CHECKPOINT").unwrap();
     }
 
     fn bare(&self) -> f64 {
-        let people = People::of(self.store);
-        let made = || people.message();
+        let people = &Crowd::of(self.store);
         let is_power = self.durability == Durability::Power;
-        match self.store.url.strip_prefix("sqlite:") {
-            Some(path) => {
-                let synchronous = if is_power { "FULL" } else { "NORMAL" };
-                let setup = format!(
-                    "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;
-                     PRAGMA wal_autocheckpoint = 8000;"
-                );
-                bare::sqlite(path, &setup, self.plan.time, made)
-            }
-            None => {
-                let commit = if is_power { "on" } else { "off" };
-                let setup = format!("SET synchronous_commit = {commit}; SET enable_seqscan = off");
-                bare::postgres(&self.store.url, &setup, self.plan.time, made)
-            }
+        if let Some(path) = self.store.url.strip_prefix("sqlite:") {
+            let synchronous = if is_power { "FULL" } else { "NORMAL" };
+            let setup = format!(
+                "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;
+                 PRAGMA wal_autocheckpoint = 8000;"
+            );
+            return bare::sqlite(path, &setup, self.plan.time, people);
         }
+        let commit = if is_power { "on" } else { "off" };
+        let setup = format!("SET synchronous_commit = {commit}; SET enable_seqscan = off");
+        bare::postgres(&self.store.url, &setup, self.plan.time, people)
     }
 
     fn through_the_ledger(&self, writers: usize) -> Sample {
@@ -152,7 +138,7 @@ impl Load<'_> {
             durability: self.durability,
             ..Settings::for_url(&self.store.url)
         };
-        let people = Arc::new(People::of(self.store));
+        let people = Arc::new(Crowd::of(self.store));
         runtime.block_on(async {
             let ledger = Ledger::open_with(settings).await.unwrap();
             let start = Instant::now();
@@ -168,10 +154,10 @@ impl Load<'_> {
     }
 }
 
-async fn write_until(end: Instant, ledger: Ledger, people: Arc<People>) -> Vec<Duration> {
+async fn write_until(end: Instant, ledger: Ledger, people: Arc<Crowd>) -> Vec<Duration> {
     let mut waits = Vec::new();
     loop {
-        let (event, opening) = people.message();
+        let (event, opening) = people.message_of(&people.anybody());
         let start = Instant::now();
         if start > end {
             return waits;

@@ -7,7 +7,6 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
     clippy::disallowed_methods,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

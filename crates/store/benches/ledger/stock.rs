@@ -4,14 +4,11 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::{Clock as _, SystemClock};
 use talaria_domain::digest::Digest;
 use talaria_domain::ids::{Ids as _, RandomIds, SessionId};
-use talaria_domain::principal::{Principal, Role};
-use talaria_domain::session_key::{SessionKey, Sharing, Source};
+use talaria_sim::people::{People, person};
 use talaria_store::Ledger;
-use talaria_store::sessions::Opening;
 
 /// Where stores are made.
 pub(crate) enum Place {
@@ -25,35 +22,6 @@ pub(crate) enum Place {
 pub(crate) struct Store {
     pub(crate) url: String,
     pub(crate) sessions: u64,
-}
-
-/// The conversation of one of the people that are stored.
-pub(crate) fn opening(ids: &RandomIds, person: u64) -> (Address, Principal, Opening) {
-    let address = Address {
-        platform: "example".into(),
-        account: "bot".into(),
-        chat_kind: ChatKind::Direct,
-        chat: person.to_string().into(),
-        thread: None,
-        reply_to: None,
-    };
-    let principal = Principal {
-        platform: "example".into(),
-        account: "bot".into(),
-        user: person.to_string().into(),
-        alternate: None,
-        display_name: Some("Ada Lovelace".to_owned()),
-        role: Role::Member,
-    };
-    let key = SessionKey::derive(
-        &"assistant".into(),
-        &Source::of(&address, &principal),
-        Sharing::default(),
-    );
-    let at = SystemClock.now();
-    let id = SessionId::from_bytes(*ids.next(at).as_bytes());
-    let opening = Opening::of(key, principal.key(), id, at);
-    (address, principal, opening)
 }
 
 impl Place {
@@ -102,24 +70,21 @@ fn migrate(url: &str) {
 }
 
 /// The ids of one stored session: key, session, owner.
-fn stored(ids: &RandomIds, person: u64) -> (Digest, SessionId, Digest) {
-    let (_, principal, opening) = opening(ids, person);
-    (
-        opening.key_id().0,
-        SessionId::next(ids, SystemClock.now()),
-        principal.key().0,
-    )
+fn stored(people: &People, who: u64) -> (Digest, SessionId, Digest) {
+    let (who, at) = (who.to_string(), SystemClock.now());
+    let key = people.opening(&who, at).key_id().0;
+    (key, SessionId::next(people.ids(), at), person(&who).key().0)
 }
 
 fn fill_sqlite(url: &str, sessions: u64) {
-    let (ids, at) = (RandomIds::default(), SystemClock.now().as_millis());
+    let (people, at) = (People::default(), SystemClock.now().as_millis());
     let mut connection = rusqlite::Connection::open(url.strip_prefix("sqlite:").unwrap()).unwrap();
     connection
         .execute_batch("PRAGMA cache_size = -400000")
         .unwrap();
     let transaction = connection.transaction().unwrap();
-    for person in 0..sessions {
-        let (key, session, owner) = stored(&ids, person);
+    for who in 0..sessions {
+        let (key, session, owner) = stored(&people, who);
         let (key, session, owner) = (key.as_bytes(), session.as_bytes(), owner.as_bytes());
         let insert = |sql| transaction.prepare_cached(sql).unwrap();
         insert("INSERT INTO session_keys VALUES (?1, ?2)")
@@ -138,12 +103,12 @@ fn fill_sqlite(url: &str, sessions: u64) {
 }
 
 fn fill_postgres(url: &str, sessions: u64) {
-    let (ids, at) = (RandomIds::default(), SystemClock.now().as_millis());
+    let (people, at) = (People::default(), SystemClock.now().as_millis());
     let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
     let mut rows = String::new();
     let mut keys = client.copy_in("COPY session_keys FROM STDIN").unwrap();
-    for person in 0..sessions {
-        let (key, session, owner) = stored(&ids, person);
+    for who in 0..sessions {
+        let (key, session, owner) = stored(&people, who);
         let session = session.to_string().replace('-', "");
         writeln!(keys, "\\\\x{key}\t\\\\x{session}").unwrap();
         writeln!(

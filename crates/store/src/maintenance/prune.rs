@@ -22,7 +22,8 @@ impl Default for Retention {
 /// Never shorter, whatever is configured: platforms deliver again that late.
 const FLOOR: Duration = Duration::from_hours(7 * 24);
 
-/// Prunes at most `limit` rows of each kind. Gives how many that were: zero means that all is done.
+/// Prunes at most `limit` of each kind, with what belongs to each. Gives how many rows that were: zero means that all
+/// is done.
 pub fn prune(tx: &mut Tx<'_>, retention: Retention, now: Timestamp, limit: u32) -> Result<u64> {
     let ended_before = now.minus(retention.0.max(FLOOR));
     ENDED.iter().try_fold(0, |pruned, sql| {
@@ -30,30 +31,74 @@ pub fn prune(tx: &mut Tx<'_>, retention: Retention, now: Timestamp, limit: u32) 
     })
 }
 
-/// What belongs to a row goes first, then the row.
+macro_rules! ended_events {
+    () => {
+        "inbox WHERE ended_at < ?1 AND state <> 'dead' ORDER BY ended_at, event_id LIMIT ?2"
+    };
+}
+
+macro_rules! ended_runs {
+    () => {
+        "SELECT run_id FROM runs WHERE ended_at < ?1 ORDER BY ended_at, run_id LIMIT ?2"
+    };
+}
+
+// A reply that ended may still have a part that did not: one in doubt, one that is revised, one with a dead letter.
+macro_rules! settled_replies {
+    () => {
+        "r.ended_at < ?1 AND NOT EXISTS (
+             SELECT 1 FROM parts o WHERE o.reply_id = r.reply_id AND o.state NOT IN ('delivered', 'discarded'))"
+    };
+}
+
+macro_rules! settled_parts {
+    () => {
+        concat!(
+            "SELECT p.part_id FROM parts p JOIN replies r ON r.reply_id = p.reply_id WHERE ",
+            settled_replies!(),
+            " ORDER BY r.ended_at, p.part_id LIMIT ?2"
+        )
+    };
+}
+
+/// What belongs to a row goes first, then the row: the same ones, because they are picked in the same order.
 const ENDED: [&str; 10] = [
-    "DELETE FROM dedupe WHERE dedupe_key IN (
-         SELECT dedupe_key FROM inbox WHERE ended_at < ?1 AND state <> 'dead' ORDER BY ended_at, event_id LIMIT ?2)",
-    "DELETE FROM inbox WHERE event_id IN (
-         SELECT event_id FROM inbox WHERE ended_at < ?1 AND state <> 'dead' ORDER BY ended_at, event_id LIMIT ?2)",
-    "DELETE FROM run_events WHERE run_id IN (SELECT run_id FROM runs WHERE ended_at < ?1 LIMIT ?2)",
-    "DELETE FROM runs WHERE run_id IN (
-         SELECT run_id FROM runs WHERE ended_at < ?1
-             AND NOT EXISTS (SELECT 1 FROM run_events e WHERE e.run_id = runs.run_id) LIMIT ?2)",
-    "DELETE FROM receipts WHERE part_id IN (
-         SELECT p.part_id FROM parts p JOIN replies r ON r.reply_id = p.reply_id
-         WHERE r.ended_at < ?1 AND r.state <> 'failed' LIMIT ?2)",
-    "DELETE FROM attempts WHERE part_id IN (
-         SELECT p.part_id FROM parts p JOIN replies r ON r.reply_id = p.reply_id
-         WHERE r.ended_at < ?1 AND r.state <> 'failed' LIMIT ?2)",
-    "DELETE FROM parts WHERE part_id IN (
-         SELECT p.part_id FROM parts p JOIN replies r ON r.reply_id = p.reply_id
-         WHERE r.ended_at < ?1 AND r.state <> 'failed'
-             AND NOT EXISTS (SELECT 1 FROM receipts e WHERE e.part_id = p.part_id)
-             AND NOT EXISTS (SELECT 1 FROM attempts e WHERE e.part_id = p.part_id) LIMIT ?2)",
-    "DELETE FROM replies WHERE reply_id IN (
-         SELECT reply_id FROM replies WHERE ended_at < ?1 AND state <> 'failed'
-             AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.reply_id = replies.reply_id) LIMIT ?2)",
+    concat!(
+        "DELETE FROM dedupe WHERE dedupe_key IN (SELECT dedupe_key FROM ",
+        ended_events!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM inbox WHERE event_id IN (SELECT event_id FROM ",
+        ended_events!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM run_events WHERE run_id IN (",
+        ended_runs!(),
+        ")"
+    ),
+    concat!("DELETE FROM runs WHERE run_id IN (", ended_runs!(), ")"),
+    concat!(
+        "DELETE FROM receipts WHERE part_id IN (",
+        settled_parts!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM attempts WHERE part_id IN (",
+        settled_parts!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM parts WHERE part_id IN (",
+        settled_parts!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM replies WHERE reply_id IN (SELECT r.reply_id FROM replies r WHERE ",
+        settled_replies!(),
+        " AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.reply_id = r.reply_id) LIMIT ?2)"
+    ),
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs WHERE ended_at < ?1 LIMIT ?2)",
     "DELETE FROM leases WHERE name IN (
          SELECT name FROM leases WHERE expires_at = 0 AND epoch < ?1 LIMIT ?2)",

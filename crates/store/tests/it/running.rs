@@ -1,1 +1,243 @@
-//! To come.
+//! A run keeps what it was admitted with, journals what it does, and ends once, under the epoch it began in.
+
+use std::time::Duration;
+
+use serde_json::json;
+use talaria_domain::authority::{Authority, Grant, ResourceKind};
+use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::machine::RunState;
+use talaria_domain::run::{Action, RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::scope::StateScope;
+use talaria_store::leases::Lease;
+use talaria_store::runs::{self, Admission, Run};
+use talaria_store::{Conflict, StoreError};
+
+use crate::world::{TTL, World};
+
+/// A run of ada's that works, and the lease of its lane.
+async fn under_way(world: &World) -> (RunId, Lease) {
+    let (_, session) = world.says("ada", "think").await;
+    let lane = world.lane(session, "north").await;
+    let run = world.admits("ada", &lane).await;
+    let (lease, at) = (lane.clone(), world.now());
+    world
+        .write(move |tx| runs::start(tx, &lease, run, at))
+        .await;
+    (run, lane)
+}
+
+async fn stored(world: &World, run: RunId) -> Run {
+    world.read(move |tx| runs::get(tx, run)).await
+}
+
+async fn journals(world: &World, lane: &Lease, run: RunId, event: RunEvent) -> i64 {
+    let (lease, at) = (lane.clone(), world.now());
+    world
+        .write(move |tx| runs::append(tx, &lease, run, &event, at))
+        .await
+}
+
+async fn ends(world: &World, lane: &Lease, run: RunId, outcome: RunOutcome) {
+    let (lease, at) = (lane.clone(), world.now());
+    world
+        .write(move |tx| runs::complete(tx, &lease, run, &outcome, at))
+        .await;
+}
+
+fn log(text: &str) -> RunEvent {
+    let text = text.to_owned();
+    RunEvent::Log { text }
+}
+
+/// One of each kind.
+fn every_event() -> Vec<RunEvent> {
+    let (call, text) = ("call-1".to_owned(), "quotes ' \" and \u{1f980}".to_owned());
+    let effect = "rm -r build".to_owned();
+    vec![
+        RunEvent::MessageDelta { text: text.clone() },
+        RunEvent::MessageCompleted { text: text.clone() },
+        RunEvent::Reasoning { text: text.clone() },
+        RunEvent::ToolStarted {
+            call: call.clone(),
+            tool: "terminal".to_owned(),
+            arguments: json!({ "command": "ls", "limit": 7 }),
+        },
+        RunEvent::ToolCompleted {
+            call: call.clone(),
+            output: text.clone(),
+            result: ToolResult::Refused,
+        },
+        RunEvent::StateUpdated {
+            scope: StateScope::Actor,
+            key: "likes".to_owned(),
+            value: json!(["tea", null, 1.5]),
+        },
+        RunEvent::ActionRequested {
+            request: call,
+            action: Action::Approval { effect },
+        },
+        RunEvent::Log { text },
+        RunEvent::Ended(RunOutcome::Cancelled),
+    ]
+}
+
+fn admission(world: &World, session: SessionId) -> Admission {
+    let grant = Grant {
+        operations: ["call".to_owned(), "describe".to_owned()].into(),
+        pinned: Some("sha256:17".to_owned()),
+    };
+    let tools = [("terminal".to_owned(), grant)].into();
+    Admission {
+        id: world.id(RunId::from_bytes),
+        runner: "local".into(),
+        attempt: 3,
+        authority: Authority {
+            grants: [(ResourceKind::Tool, tools)].into(),
+        },
+        return_to: World::way_back("ada", session),
+        at: world.now(),
+    }
+}
+
+both_engines! {
+    async fn a_run_comes_back_with_the_authority_and_the_way_back_it_was_admitted_with(world) {
+        let (_, session) = world.says("ada", "think").await;
+        let lane = world.lane(session, "north").await;
+        let admitted = admission(world, session);
+        let (lease, row) = (lane.clone(), admitted.clone());
+        world.write(move |tx| runs::record(tx, &lease, &row)).await;
+        let expected = Run {
+            id: admitted.id,
+            session,
+            runner: admitted.runner,
+            state: RunState::Queued,
+            epoch: lane.epoch,
+            attempt: 3,
+            authority: admitted.authority,
+            return_to: admitted.return_to,
+            outcome: None,
+            created_at: world.now(),
+            active_at: world.now(),
+        };
+        assert_eq!(stored(world, admitted.id).await, expected);
+    }
+
+    async fn the_journal_counts_from_one_and_gives_back_every_kind_of_event(world) {
+        let (run, lane) = under_way(world).await;
+        let mut expected = Vec::new();
+        for (number, event) in (1..).zip(every_event()) {
+            assert_eq!(journals(world, &lane, run, event.clone()).await, number);
+            expected.push((number, event));
+        }
+        assert_eq!(world.read(move |tx| runs::journal(tx, run, 0, 100)).await, expected);
+    }
+
+    async fn each_run_has_a_journal_of_its_own(world) {
+        let (first, lane) = under_way(world).await;
+        let second = world.admits("ada", &lane).await;
+        for (run, text) in [(first, "a"), (second, "b"), (first, "c")] {
+            journals(world, &lane, run, log(text)).await;
+        }
+        let journal = world.read(move |tx| runs::journal(tx, first, 0, 100)).await;
+        assert_eq!(journal, [(1, log("a")), (2, log("c"))]);
+        assert_eq!(world.read(move |tx| runs::journal(tx, second, 0, 100)).await, [(1, log("b"))]);
+    }
+
+    async fn a_journal_is_read_page_by_page(world) {
+        let (run, lane) = under_way(world).await;
+        for number in 1..=5 {
+            journals(world, &lane, run, log(&number.to_string())).await;
+        }
+        let mut pages = Vec::new();
+        let mut after = 0;
+        loop {
+            let page = world.read(move |tx| runs::journal(tx, run, after, 2)).await;
+            let Some((last, _)) = page.last() else { break };
+            after = *last;
+            pages.push(page.iter().map(|(number, _)| *number).collect::<Vec<i64>>());
+        }
+        assert_eq!(pages, [vec![1, 2], vec![3, 4], vec![5]]);
+    }
+
+    async fn nothing_is_journalled_after_the_end(world) {
+        let (run, lane) = under_way(world).await;
+        journals(world, &lane, run, log("before")).await;
+        ends(world, &lane, run, RunOutcome::Cancelled).await;
+        let (lease, at) = (lane.clone(), world.now());
+        let refused = world.refusal(move |tx| runs::append(tx, &lease, run, &log("after"), at)).await;
+        assert!(matches!(refused, StoreError::Conflict(Conflict::Transition { .. })), "{refused:?}");
+        assert_eq!(world.read(move |tx| runs::journal(tx, run, 0, 100)).await, [(1, log("before"))]);
+    }
+
+    async fn each_outcome_ends_a_run_in_its_state(world) {
+        let usage = Usage { input_tokens: u64::MAX, output_tokens: 2 };
+        let outcomes = [
+            (RunOutcome::Completed { usage }, RunState::Completed),
+            (RunOutcome::Failed { reason: "no model".to_owned() }, RunState::Failed),
+            (RunOutcome::Cancelled, RunState::Cancelled),
+            (RunOutcome::Interrupted, RunState::Interrupted),
+        ];
+        let (_, session) = world.says("ada", "think").await;
+        let lane = world.lane(session, "north").await;
+        for (outcome, state) in outcomes {
+            let run = world.admits("ada", &lane).await;
+            let (lease, at) = (lane.clone(), world.now());
+            world.write(move |tx| runs::start(tx, &lease, run, at)).await;
+            assert_eq!(world.read(|tx| runs::open(tx, 10)).await.len(), 1);
+            ends(world, &lane, run, outcome.clone()).await;
+            let row = stored(world, run).await;
+            assert_eq!((row.state, row.outcome), (state, Some(outcome)));
+            assert_eq!(world.read(|tx| runs::open(tx, 10)).await, []);
+        }
+    }
+
+    async fn a_run_that_waits_for_a_person_goes_on_after_the_answer(world) {
+        let (run, lane) = under_way(world).await;
+        let (lease, at) = (lane.clone(), world.now());
+        world.write(move |tx| runs::wait(tx, &lease, run, at)).await;
+        assert_eq!(stored(world, run).await.state, RunState::Waiting);
+        let lease = lane.clone();
+        world.write(move |tx| runs::start(tx, &lease, run, at)).await;
+        assert_eq!(stored(world, run).await.state, RunState::Running);
+    }
+
+    async fn of_the_open_runs_the_longest_silent_is_first(world) {
+        let (chatty, lane) = under_way(world).await;
+        let silent = world.admits("ada", &lane).await;
+        world.clock.advance(Duration::from_secs(1));
+        let young = world.admits("ada", &lane).await;
+        world.clock.advance(Duration::from_secs(1));
+        journals(world, &lane, chatty, log("still here")).await;
+        assert_eq!(stored(world, chatty).await.active_at, world.now());
+        let open = world.read(|tx| runs::open(tx, 10)).await;
+        assert_eq!(open.iter().map(|run| run.id).collect::<Vec<_>>(), [silent, young, chatty]);
+        assert_eq!(world.read(|tx| runs::open(tx, 1)).await.len(), 1);
+    }
+
+    async fn a_run_of_a_former_owner_does_nothing_more(world) {
+        let (run, former) = under_way(world).await;
+        world.clock.advance(TTL);
+        let (_, session) = world.says("ada", "still there?").await;
+        let present = world.lane(session, "south").await;
+        assert!(present.epoch > former.epoch);
+        let before = stored(world, run).await;
+        // Neither the former owner under its own epoch, nor the present one for a run that is not its own.
+        for lane in [former, present] {
+            for verb in 0..5 {
+                let (lease, at, next) = (lane.clone(), world.now(), admission(world, session));
+                let fenced = world.ledger.write(move |tx| match verb {
+                    0 => runs::append(tx, &lease, run, &log("late"), at).map(drop),
+                    1 => runs::start(tx, &lease, run, at),
+                    2 => runs::wait(tx, &lease, run, at),
+                    3 => runs::complete(tx, &lease, run, &RunOutcome::Cancelled, at),
+                    _ => runs::record(tx, &lease, &next),
+                });
+                let (fenced, is_admitted) = (fenced.await, verb == 4 && lane.owner.as_str() == "south");
+                let is_fenced = matches!(fenced, Err(StoreError::Conflict(Conflict::Fenced { .. })));
+                assert_eq!((is_fenced, fenced.is_ok()), (!is_admitted, is_admitted), "{verb}: {fenced:?}");
+            }
+        }
+        assert_eq!(stored(world, run).await, before);
+        assert_eq!(world.read(move |tx| runs::journal(tx, run, 0, 100)).await, []);
+    }
+}

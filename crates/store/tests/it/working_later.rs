@@ -1,1 +1,157 @@
-//! To come.
+//! Work that outlives its turn: known before it starts, ended once, never lost from sight in between.
+
+use serde_json::json;
+use talaria_domain::ids::{JobId, RunId, SessionId};
+use talaria_domain::machine::{JobState, Machine as _};
+use talaria_store::jobs::{self, Job, Order};
+use talaria_store::{Conflict, StoreError};
+
+use crate::world::World;
+
+/// `who` asks for something that takes its time.
+async fn orders(world: &World, who: &str) -> (JobId, SessionId) {
+    let (_, session) = world.says(who, "build it").await;
+    let order = Order {
+        id: world.id(JobId::from_bytes),
+        run: None,
+        kind: "process".to_owned(),
+        return_to: World::way_back(who, session),
+        work: json!({ "command": ["make", "all"] }),
+        at: world.now(),
+    };
+    let job = order.id;
+    world.write(move |tx| jobs::record(tx, &order)).await;
+    (job, session)
+}
+
+async fn starts(world: &World, job: JobId) {
+    world
+        .write(move |tx| jobs::start(tx, job, &json!({ "pid": 17 })))
+        .await;
+}
+
+async fn stored(world: &World, job: JobId) -> Job {
+    world.read(move |tx| jobs::get(tx, job)).await
+}
+
+async fn open(world: &World, session: Option<SessionId>) -> Vec<JobId> {
+    let open = world.read(move |tx| jobs::open(tx, session)).await;
+    open.iter().map(|job| job.id).collect()
+}
+
+fn ends() -> impl Iterator<Item = JobState> {
+    JobState::STATES
+        .iter()
+        .copied()
+        .filter(|state| state.is_end())
+}
+
+both_engines! {
+    async fn a_job_is_recorded_with_its_way_back_before_it_starts(world) {
+        let (_, session) = world.says("ada", "build it").await;
+        let order = Order {
+            id: world.id(JobId::from_bytes),
+            run: Some(world.id(RunId::from_bytes)),
+            kind: "process".to_owned(),
+            return_to: World::way_back("ada", session),
+            work: json!({ "command": ["make", "it's \"all\""], "limit": null }),
+            at: world.now(),
+        };
+        let recorded = order.clone();
+        world.write(move |tx| jobs::record(tx, &recorded)).await;
+        let expected = Job {
+            id: order.id,
+            run: order.run,
+            kind: order.kind,
+            state: JobState::Queued,
+            return_to: order.return_to,
+            work: order.work,
+            handle: None,
+            result: None,
+            created_at: order.at,
+        };
+        assert_eq!(stored(world, order.id).await, expected);
+        assert_eq!(open(world, None).await, [order.id]);
+    }
+
+    async fn a_started_job_keeps_the_handle_to_find_it_by(world) {
+        let (job, _) = orders(world, "ada").await;
+        starts(world, job).await;
+        let row = stored(world, job).await;
+        assert_eq!((row.state, row.handle), (JobState::Running, Some(json!({ "pid": 17 }))));
+        let refused = world.refusal(move |tx| jobs::start(tx, job, &json!({ "pid": 18 }))).await;
+        assert!(matches!(refused, StoreError::Conflict(Conflict::Transition { .. })), "{refused:?}");
+        assert_eq!(stored(world, job).await.handle, Some(json!({ "pid": 17 })), "it was started once");
+        assert_eq!(open(world, None).await, [job]);
+    }
+
+    async fn a_running_job_ends_in_any_of_its_ends_with_its_result(world) {
+        for end in ends() {
+            let (job, _) = orders(world, "ada").await;
+            starts(world, job).await;
+            let (result, at) = (json!({ "ended": end.as_str() }), world.now());
+            let told = result.clone();
+            world.write(move |tx| jobs::complete(tx, job, end, &told, at)).await;
+            let row = stored(world, job).await;
+            assert_eq!((row.state, row.result), (end, Some(result)));
+            assert_eq!(open(world, None).await, []);
+        }
+    }
+
+    async fn a_job_that_never_started_cannot_have_ended_well(world) {
+        for end in ends() {
+            let (job, _) = orders(world, "ada").await;
+            let at = world.now();
+            let ended = world.ledger.write(move |tx| jobs::complete(tx, job, end, &json!(null), at)).await;
+            assert_eq!(ended.is_err(), end == JobState::Completed, "{ended:?}");
+        }
+        assert_eq!(open(world, None).await.len(), 1);
+    }
+
+    async fn a_job_ends_once(world) {
+        let (job, _) = orders(world, "ada").await;
+        starts(world, job).await;
+        let at = world.now();
+        world.write(move |tx| jobs::complete(tx, job, JobState::Failed, &json!("first"), at)).await;
+        for end in ends() {
+            let refused = world.refusal(move |tx| jobs::complete(tx, job, end, &json!("second"), at)).await;
+            assert!(matches!(refused, StoreError::Conflict(Conflict::Transition { .. })), "{refused:?}");
+        }
+        let row = stored(world, job).await;
+        assert_eq!((row.state, row.result), (JobState::Failed, Some(json!("first"))));
+    }
+
+    async fn what_is_not_an_end_ends_no_job(world) {
+        let (job, _) = orders(world, "ada").await;
+        let at = world.now();
+        for (state, is_started) in [(JobState::Running, false), (JobState::Queued, false), (JobState::Running, true)] {
+            if is_started {
+                starts(world, job).await;
+            }
+            let before = stored(world, job).await;
+            world.refusal(move |tx| jobs::complete(tx, job, state, &json!(null), at)).await;
+            assert_eq!(stored(world, job).await, before);
+        }
+        assert_eq!(open(world, None).await, [job]);
+    }
+
+    async fn open_jobs_are_listed_for_everybody_or_for_one_session(world) {
+        let (first, ada) = orders(world, "ada").await;
+        let (second, bob) = orders(world, "bob").await;
+        let (third, _) = orders(world, "ada").await;
+        starts(world, third).await;
+        assert_eq!(open(world, None).await, [first, second, third]);
+        assert_eq!(open(world, Some(ada)).await, [first, third]);
+        assert_eq!(open(world, Some(bob)).await, [second]);
+        let at = world.now();
+        world.write(move |tx| jobs::complete(tx, first, JobState::Lost, &json!(null), at)).await;
+        assert_eq!(open(world, Some(ada)).await, [third]);
+        assert_eq!(open(world, Some(world.id(SessionId::from_bytes))).await, []);
+    }
+
+    async fn an_unknown_job_is_not_found(world) {
+        let (job, at) = (world.id(JobId::from_bytes), world.now());
+        let lost = world.refusal(move |tx| jobs::complete(tx, job, JobState::Lost, &json!(null), at)).await;
+        assert!(matches!(lost, StoreError::NotFound { thing: "job", .. }), "{lost:?}");
+    }
+}

@@ -1,21 +1,25 @@
 //! A ledger of its own for each test, on either engine, with the clock in hand; people who say things in it; and
 //! at the end, a look whether it still holds together.
 
+use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use talaria_domain::address::{Address, ChatKind, ReturnAddress};
+use talaria_domain::address::ReturnAddress;
+use talaria_domain::authority::Authority;
 use talaria_domain::clock::{Clock as _, ManualClock, Timestamp};
-use talaria_domain::event::{Content, DedupeKey, Event, EventKind};
-use talaria_domain::ids::{EventId, Ids as _, RandomIds, SessionId};
-use talaria_domain::principal::{Principal, Role};
-use talaria_domain::session_key::{SessionKey, Sharing, Source};
+use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, Rejection, ReplyKind};
+use talaria_domain::event::Event;
+use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_sim::people::People;
+pub(crate) use talaria_sim::people::{direct_chat, person};
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::maintenance::integrity;
+use talaria_store::outbox::{self, Attempt, ReplyStart};
+use talaria_store::runs::{self, Admission};
 use talaria_store::sessions::Opening;
-use talaria_store::{Durability, Ledger, Result, Settings, Tx};
+use talaria_store::{Durability, Ledger, Result, Settings, StoreError, Tx};
 
 /// Makes a story into two tests, one for each engine.
 macro_rules! both_engines {
@@ -48,8 +52,7 @@ pub(crate) struct World {
     pub(crate) ledger: Ledger,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) settings: Settings,
-    ids: RandomIds,
-    tokens: AtomicU32,
+    people: People,
     _directory: Option<tempfile::TempDir>,
 }
 
@@ -76,24 +79,22 @@ impl World {
             clock: Some(Arc::<ManualClock>::clone(&clock)),
         };
         let ledger = Ledger::open_with(settings.clone()).await.unwrap();
-        let (ids, tokens) = (RandomIds::default(), AtomicU32::new(0));
         Self {
             ledger,
             clock,
             settings,
-            ids,
-            tokens,
+            people: People::default(),
             _directory: directory,
         }
     }
 
-    /// The ledger must hold together whatever the story did to it.
+    /// Whatever the story did, the ledger must open again and hold together.
     pub(crate) async fn end(self) {
-        assert_eq!(
-            self.ledger.read(integrity::check).await.unwrap(),
-            Vec::<String>::new()
-        );
         self.ledger.close().await;
+        let ledger = Ledger::open_with(self.settings).await.unwrap();
+        let findings = ledger.read(integrity::check).await.unwrap();
+        assert_eq!(findings, Vec::<String>::new());
+        ledger.close().await;
     }
 
     pub(crate) async fn write<T: Send + 'static>(
@@ -116,43 +117,22 @@ impl World {
 
     /// A new id of any kind.
     pub(crate) fn id<T>(&self, from_bytes: impl Fn([u8; 16]) -> T) -> T {
-        from_bytes(*self.ids.next(self.now()).as_bytes())
+        from_bytes(*self.people.ids().next(self.now()).as_bytes())
     }
 
     /// What `who` writes in their direct chat.
     pub(crate) fn said(&self, who: &str, text: &str) -> Event {
-        let token = self.tokens.fetch_add(1, Ordering::Relaxed);
-        let (address, principal) = (direct_chat(who), person(who));
-        Event {
-            id: self.id(EventId::from_bytes),
-            dedupe: DedupeKey::derive(&address.platform, &address.account, &token.to_string()),
-            address,
-            principal,
-            message: Some(format!("m{token}").into()),
-            kind: EventKind::Message(Content {
-                text: text.to_owned(),
-                ..Content::default()
-            }),
-            sent_at: None,
-            received_at: self.now(),
-        }
+        self.people.said(who, text, self.now())
     }
 
     /// The conversation that `who` has with us.
     pub(crate) fn opening(&self, who: &str) -> Opening {
-        let source = Source::of(&direct_chat(who), &person(who));
-        let key = SessionKey::derive(&"assistant".into(), &source, Sharing::default());
-        Opening::of(
-            key,
-            person(who).key(),
-            self.id(SessionId::from_bytes),
-            self.now(),
-        )
+        self.people.opening(who, self.now())
     }
 
     /// What `who` writes, as it would be accepted.
     pub(crate) fn arrival(&self, who: &str, text: &str) -> Arrival {
-        Arrival::of(self.said(who, text), self.opening(who)).unwrap()
+        self.people.arrival(who, text, self.now()).unwrap()
     }
 
     /// `who` writes, and it is accepted.
@@ -189,57 +169,127 @@ impl World {
     }
 }
 
+/// What stories about turns and answers do again and again.
+impl World {
+    /// Work that must not succeed, and why it did not.
+    pub(crate) async fn refusal<T: Debug + Send + 'static>(
+        &self,
+        work: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> StoreError {
+        self.ledger.write(work).await.unwrap_err()
+    }
+
+    /// A run for `who`, admitted under the lease of its lane.
+    pub(crate) async fn admits(&self, who: &str, lane: &Lease) -> RunId {
+        let LeaseName::Lane(session) = lane.name else {
+            panic!("{lane:?} is not for a lane")
+        };
+        let admission = Admission {
+            id: self.id(RunId::from_bytes),
+            runner: "local".into(),
+            attempt: 1,
+            authority: Authority::default(),
+            return_to: Self::way_back(who, session),
+            at: self.now(),
+        };
+        let (run, lane) = (admission.id, lane.clone());
+        self.write(move |tx| runs::record(tx, &lane, &admission))
+            .await;
+        run
+    }
+
+    /// An answer to `who` begins.
+    pub(crate) async fn answers(&self, who: &str, session: SessionId, kind: ReplyKind) -> ReplyId {
+        let start = ReplyStart {
+            id: self.id(ReplyId::from_bytes),
+            run: None,
+            kind,
+            return_to: Self::way_back(who, session),
+            at: self.now(),
+        };
+        let reply = start.id;
+        self.write(move |tx| outbox::record(tx, &start)).await;
+        reply
+    }
+
+    /// The answer gets its next part.
+    pub(crate) async fn shows(&self, reply: ReplyId, markdown: &str) -> PartId {
+        let (id, at) = (self.id(PartId::from_bytes), self.now());
+        let markdown = markdown.to_owned();
+        self.write(move |tx| {
+            let ordinal = u32::try_from(outbox::parts(tx, reply)?.len()).unwrap();
+            let markdown = markdown.clone();
+            let body = PartBody::Text { markdown };
+            let part = Part {
+                id,
+                reply,
+                ordinal,
+                body,
+            };
+            outbox::add_part(tx, &part, at)
+        })
+        .await;
+        id
+    }
+
+    /// The text of an answer is final.
+    pub(crate) async fn finishes(&self, reply: ReplyId) {
+        let at = self.now();
+        self.write(move |tx| outbox::finish(tx, reply, at)).await;
+    }
+
+    /// Takes the parts that may be sent now.
+    pub(crate) async fn sends(&self, epoch: i64) -> Vec<PartId> {
+        let now = self.now();
+        let claimed = self
+            .write(move |tx| outbox::claim(tx, epoch, now, 100))
+            .await;
+        claimed.iter().map(|queued| queued.part.id).collect()
+    }
+
+    /// What became of sending a part under an epoch.
+    pub(crate) fn attempt(&self, part: PartId, epoch: i64, outcome: Outcome) -> Attempt {
+        let at = self.now();
+        Attempt {
+            part,
+            epoch,
+            outcome,
+            at,
+        }
+    }
+
+    /// The platform has a part.
+    pub(crate) async fn arrives(&self, part: PartId, epoch: i64) {
+        let attempt = self.attempt(part, epoch, self.delivered(&["there"]));
+        self.write(move |tx| outbox::deliver(tx, &attempt)).await;
+    }
+
+    /// The platform made these messages of a part.
+    pub(crate) fn delivered(&self, messages: &[&str]) -> Outcome {
+        let receipt = |message: &&str| Receipt {
+            message: (*message).into(),
+            at: self.now(),
+        };
+        let receipts = messages.iter().map(receipt).collect();
+        Outcome::Delivered { receipts }
+    }
+
+    /// A part that is being sent is given up.
+    pub(crate) async fn gives_up(&self, part: PartId, epoch: i64) -> DeadId {
+        let (class, detail) = (Rejection::Gone, "the chat is gone".to_owned());
+        let attempt = self.attempt(part, epoch, Outcome::Rejected { class, detail });
+        let letter = self.id(DeadId::from_bytes);
+        self.write(move |tx| outbox::fail(tx, &attempt, letter, "the chat is gone"))
+            .await;
+        letter
+    }
+}
+
 /// How long leases in stories last.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
 
-pub(crate) fn person(who: &str) -> Principal {
-    Principal {
-        platform: "example".into(),
-        account: "bot".into(),
-        user: who.into(),
-        alternate: None,
-        display_name: None,
-        role: Role::Member,
-    }
-}
-
-pub(crate) fn direct_chat(who: &str) -> Address {
-    Address {
-        platform: "example".into(),
-        account: "bot".into(),
-        chat_kind: ChatKind::Direct,
-        chat: format!("chat of {who}").into(),
-        thread: None,
-        reply_to: None,
-    }
-}
-
-/// What the runner of these tests was told about PostgreSQL.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how `cargo xtask test` tells where its server is"
-)]
-pub(crate) fn told(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
 /// An empty database and its url.
 pub(crate) async fn fresh_database() -> String {
-    let server = told("TALARIA_TEST_POSTGRES").expect(
-        "TALARIA_TEST_POSTGRES is not set: run `cargo xtask test`, which starts PostgreSQL",
-    );
-    let name = format!(
-        "t{}",
-        RandomIds::default()
-            .next(talaria_domain::clock::SystemClock.now())
-            .simple()
-    );
-    let (admin, create) = (server.clone(), format!("CREATE DATABASE {name}"));
-    let created = tokio::task::spawn_blocking(move || {
-        let mut client = postgres::Client::connect(&admin, postgres::NoTls).unwrap();
-        client.batch_execute(&create)
-    });
-    created.await.unwrap().unwrap();
-    let (host, _) = server.rsplit_once('/').unwrap();
-    format!("{host}/{name}")
+    let made = tokio::task::spawn_blocking(talaria_sim::servers::fresh_database);
+    made.await.unwrap().unwrap()
 }

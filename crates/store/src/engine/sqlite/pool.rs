@@ -41,7 +41,7 @@ impl SqliteEngine {
         let lock = StoreLock::claim(path)?;
         let mut connection = SqliteConnection::open(path, Access::Write, Arc::clone(clock))?;
         // Looked at before anything is set: what is not ours, or not for us, stays as it is.
-        migrate::inspect(&mut Tx::on(&mut connection))?;
+        migrate::inspect(&mut Tx::on(&mut connection), path)?;
         connection.prepare_writer(durability)?;
         connection.edge("BEGIN IMMEDIATE")?;
         migrate::migrate(&mut Tx::on(&mut connection))?;
