@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::address::ReturnAddress;
 use crate::clock::Timestamp;
 use crate::event::Attachment;
-use crate::ids::{PartId, ReplyId};
+use crate::ids::{PartId, ReplyId, RunId, SessionId};
+use crate::machine::ReplyState;
 use crate::names::MessageId;
 
 /// One visible piece of a reply.
@@ -40,6 +42,27 @@ pub enum PartBody {
         /// Markdown beside it.
         caption: String,
     },
+}
+
+/// One logical answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Its id.
+    pub id: ReplyId,
+    /// The conversation it belongs to.
+    pub session: SessionId,
+    /// The run that said it; none for the gateway's own notices.
+    pub run: Option<RunId>,
+    /// What it is to the reader.
+    pub kind: ReplyKind,
+    /// Where it stands.
+    pub state: ReplyState,
+    /// Where it goes, fixed when it was recorded.
+    pub return_to: ReturnAddress,
+    /// All of its text so far.
+    pub text: String,
+    /// How often the text was changed.
+    pub revision: i64,
 }
 
 /// What a reply is to the reader; finals go out before progress.

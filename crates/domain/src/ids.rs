@@ -135,6 +135,16 @@ ids! {
     JobId, "a job id";
     /// Something given up, for an operator to look at.
     DeadId, "a dead letter id";
+    /// A conversation on its way to another place.
+    HandoffId, "a handoff id";
+    /// Where shared tasks are.
+    BoardId, "a board id";
+    /// One piece of shared work.
+    TaskId, "a task id";
+    /// Who hears of a task.
+    SubscriptionId, "a subscription id";
+    /// When to run.
+    ScheduleId, "a schedule id";
 }
 
 #[cfg(test)]

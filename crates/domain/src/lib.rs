@@ -9,13 +9,15 @@
 //! |---|---|
 //! | [`clock`], [`ids`] | time and new ids as parameters, so that the whole gateway runs under a simulated clock |
 //! | [`names`] | profile, platform, account, chat, thread, user, message, runner: names nobody can mix up |
+//! | [`profile`] | an agent's identity, and the accounts it speaks through |
 //! | [`principal`] | who speaks |
 //! | [`address`] | where something is said, and the immutable way back |
 //! | [`event`] | what arrived |
-//! | [`session_key`] | which conversation an event belongs to, and who shares it |
+//! | [`session_key`], [`session`] | which conversation an event belongs to, and who shares it |
 //! | [`delivery`] | reply, part, receipt, outcome: what goes out and what became of it |
 //! | [`capabilities`] | what a platform can do, and for how long a conversation can be reached |
 //! | [`run`], [`authority`], [`scope`] | one execution of a runner, what it may use, what it remembers |
+//! | [`job`], [`handoff`], [`board`], [`schedule`] | work that ends later, moves, is shared, or is due at a time |
 //! | [`machine`] | the state machines that the ledger enforces |
 //! | [`digest`] | ids derived from structure, without separators that could be forged |
 //! | [`secret`] | values that cannot be printed |
@@ -58,8 +60,10 @@ pub mod secret;
 
 pub mod address;
 pub mod principal;
+pub mod profile;
 
 pub mod event;
+pub mod session;
 pub mod session_key;
 
 pub mod authority;
@@ -68,3 +72,8 @@ pub mod scope;
 
 pub mod capabilities;
 pub mod delivery;
+
+pub mod board;
+pub mod handoff;
+pub mod job;
+pub mod schedule;

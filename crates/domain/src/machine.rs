@@ -165,6 +165,50 @@ machines! {
         Lost "lost" end {}
     }
 
+    /// A conversation on its way to another place.
+    HandoffState, "handoff" {
+        /// Asked for.
+        Pending "pending" open { claim => Running, fail => Failed }
+        /// Somebody moves it.
+        Running "running" open { complete => Completed, fail => Failed, rescue => Pending }
+        /// It goes on in the other place.
+        Completed "completed" end {}
+        /// It stays where it was, and whoever asked is told why.
+        Failed "failed" end {}
+    }
+
+    /// One piece of shared work.
+    TaskState, "task" {
+        /// Somebody has to say what it means.
+        Triage "triage" open { specify => Todo, archive => Archived }
+        /// Waits for other tasks.
+        Todo "todo" open { ready => Ready, block => Blocked, archive => Archived }
+        /// May be taken.
+        Ready "ready" open { claim => Running, block => Blocked, complete => Done, archive => Archived }
+        /// Somebody does it.
+        Running "running" open { complete => Done, block => Blocked, wait => Todo, rescue => Ready, archive => Archived }
+        /// Somebody has to help.
+        Blocked "blocked" open { unblock => Ready, escalate => Triage, complete => Done, archive => Archived }
+        /// Done.
+        Done "done" end { archive => Archived }
+        /// Put away.
+        Archived "archived" end {}
+    }
+
+    /// One time that a schedule is due.
+    OccurrenceState, "occurrence" {
+        /// Its time has not come, or nobody has taken it.
+        Due "due" open { claim => Running, skip => Skipped }
+        /// It runs.
+        Running "running" open { complete => Completed, fail => Failed }
+        /// Ended well.
+        Completed "completed" end {}
+        /// Ended badly; announced where success would have been.
+        Failed "failed" end {}
+        /// Passed over for a recorded reason.
+        Skipped "skipped" end {}
+    }
+
     /// Something given up, for an operator to look at.
     DeadState, "dead letter" {
         /// Nobody has looked at it.

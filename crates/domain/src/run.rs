@@ -4,7 +4,40 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::address::ReturnAddress;
+use crate::authority::Authority;
+use crate::clock::Timestamp;
+use crate::ids::{RunId, SessionId};
+use crate::machine::RunState;
+use crate::names::RunnerId;
 use crate::scope::StateScope;
+
+/// One execution of a runner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// The conversation it is a turn of.
+    pub session: SessionId,
+    /// What thinks.
+    pub runner: RunnerId,
+    /// Where it stands.
+    pub state: RunState,
+    /// The epoch it was admitted under.
+    pub epoch: i64,
+    /// Which attempt at its event it is, from one.
+    pub attempt: u32,
+    /// What it may use.
+    pub authority: Authority,
+    /// Where its answers go.
+    pub return_to: ReturnAddress,
+    /// How it ended.
+    pub outcome: Option<RunOutcome>,
+    /// When it was admitted.
+    pub created_at: Timestamp,
+    /// When it last did something.
+    pub active_at: Timestamp,
+}
 
 /// Something a run yields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{JobId, RunId, SessionId};
+pub use talaria_domain::job::Job;
 use talaria_domain::machine::{JobState, Machine as _};
 
 use crate::bind;
@@ -13,29 +14,6 @@ use crate::error::Result;
 use crate::tx::{Row, Tx};
 use crate::value::{from_json, to_json};
 use crate::wake::Wake;
-
-/// Work that outlives its turn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Job {
-    /// Its id.
-    pub id: JobId,
-    /// The run that asked for it.
-    pub run: Option<RunId>,
-    /// What kind of work it is.
-    pub kind: String,
-    /// Where it stands.
-    pub state: JobState,
-    /// Where its result goes.
-    pub return_to: ReturnAddress,
-    /// What is to be done.
-    pub work: Json,
-    /// How to find it again after a restart: a pid and its start time, an output file.
-    pub handle: Option<Json>,
-    /// What came of it.
-    pub result: Option<Json>,
-    /// When it was recorded.
-    pub created_at: Timestamp,
-}
 
 macro_rules! columns {
     () => {

@@ -7,8 +7,9 @@
 
 use talaria_domain::address::{ReturnAddress, TargetKey};
 use talaria_domain::clock::Timestamp;
+pub use talaria_domain::delivery::Reply;
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, ReplyKind};
-use talaria_domain::ids::{DeadId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{DeadId, PartId, ReplyId, RunId};
 use talaria_domain::machine::{Machine as _, PartState, ReplyState};
 
 use crate::bind;
@@ -18,27 +19,6 @@ use crate::error::{Conflict, Result, StoreError};
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 use crate::wake::Wake;
-
-/// One logical answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
-    /// Its id.
-    pub id: ReplyId,
-    /// The conversation it belongs to.
-    pub session: SessionId,
-    /// The run that said it; none for the gateway's own notices.
-    pub run: Option<RunId>,
-    /// What it is to the reader.
-    pub kind: ReplyKind,
-    /// Where it stands.
-    pub state: ReplyState,
-    /// Where it goes, fixed when it was recorded.
-    pub return_to: ReturnAddress,
-    /// All of its text so far.
-    pub text: String,
-    /// How often the text was changed.
-    pub revision: i64,
-}
 
 /// A part and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

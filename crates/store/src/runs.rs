@@ -8,6 +8,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::machine::{Machine as _, RunState};
 use talaria_domain::names::RunnerId;
+pub use talaria_domain::run::Run;
 use talaria_domain::run::{RunEvent, RunOutcome};
 
 use crate::bind;
@@ -16,33 +17,6 @@ use crate::error::{Conflict, Result};
 use crate::leases::{self, Lease};
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
-
-/// One execution of a runner.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// Its id.
-    pub id: RunId,
-    /// The conversation it is a turn of.
-    pub session: SessionId,
-    /// What thinks.
-    pub runner: RunnerId,
-    /// Where it stands.
-    pub state: RunState,
-    /// The epoch it was admitted under.
-    pub epoch: i64,
-    /// Which attempt at its event it is, from one.
-    pub attempt: u32,
-    /// What it may use.
-    pub authority: Authority,
-    /// Where its answers go.
-    pub return_to: ReturnAddress,
-    /// How it ended.
-    pub outcome: Option<RunOutcome>,
-    /// When it was admitted.
-    pub created_at: Timestamp,
-    /// When it last did something.
-    pub active_at: Timestamp,
-}
 
 macro_rules! columns {
     () => {

@@ -5,6 +5,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::SessionId;
 use talaria_domain::machine::{Machine as _, SessionState};
 use talaria_domain::principal::PrincipalKey;
+pub use talaria_domain::session::Session;
 use talaria_domain::session_key::{SessionKey, SessionKeyId};
 
 use crate::bind;
@@ -12,33 +13,6 @@ use crate::change::{found, legal};
 use crate::error::Result;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
-
-/// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    /// Its id.
-    pub id: SessionId,
-    /// The key it was made under.
-    pub key: SessionKeyId,
-    /// Who may find it.
-    pub owner: PrincipalKey,
-    /// Whether it goes on.
-    pub state: SessionState,
-    /// Which life of its key this is, from zero.
-    pub generation: u32,
-    /// The number of the last thing that happened in it.
-    pub last_seq: i64,
-    /// The session it was branched from or follows.
-    pub parent: Option<SessionId>,
-    /// What people call it.
-    pub title: Option<String>,
-    /// Why it ended.
-    pub end_reason: Option<String>,
-    /// When it began.
-    pub created_at: Timestamp,
-    /// When something last happened in it.
-    pub updated_at: Timestamp,
-}
 
 macro_rules! columns {
     () => {

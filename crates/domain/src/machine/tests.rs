@@ -58,6 +58,9 @@ fn every_machine_holds_together() {
     holds_together::<ReplyState>();
     holds_together::<PartState>();
     holds_together::<JobState>();
+    holds_together::<HandoffState>();
+    holds_together::<TaskState>();
+    holds_together::<OccurrenceState>();
     holds_together::<DeadState>();
 }
 
@@ -71,6 +74,9 @@ fn architecture_shows_the_same_tables() {
         table::<ReplyState>(),
         table::<PartState>(),
         table::<JobState>(),
+        table::<HandoffState>(),
+        table::<TaskState>(),
+        table::<OccurrenceState>(),
         table::<DeadState>(),
     ];
     let missing: String = tables

@@ -126,7 +126,8 @@ impl Load<'_> {
             return bare::sqlite(path, &setup, self.plan.time, people);
         }
         let commit = if is_power { "on" } else { "off" };
-        let setup = format!("SET synchronous_commit = {commit}; SET enable_seqscan = off");
+        let setup =
+            format!("SET synchronous_commit = {commit}; SET enable_seqscan = off; SET jit = off");
         bare::postgres(&self.store.url, &setup, self.plan.time, people)
     }
 

@@ -250,7 +250,8 @@ both_engines! {
 async fn leases_expire_by_the_servers_clock() {
     let url = crate::world::fresh_database().await;
     let ledger = Ledger::open(&url).await.unwrap();
-    let now = ledger.write(Tx::now).await.unwrap();
+    let server_time = |tx: &mut Tx<'_>| tx.now();
+    let now = ledger.write(server_time).await.unwrap();
     let here = talaria_domain::clock::Clock::now(&talaria_domain::clock::SystemClock);
     assert!(
         here.since(now).max(now.since(here)) < Duration::from_mins(1),

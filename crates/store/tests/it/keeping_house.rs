@@ -19,7 +19,8 @@ use talaria_store::maintenance::rescue::{Rescued, rescue};
 use talaria_store::maintenance::{backup, integrity};
 use talaria_store::transcripts::{self, Speaker, Utterance};
 use talaria_store::{
-    Conflict, Durability, Ledger, Refusal, Settings, StoreError, dead, outbox, runs, search, state,
+    Conflict, Durability, Ledger, Refusal, Settings, StoreError, Tx, bind, dead, outbox, runs,
+    search, state,
 };
 
 use crate::world::{TTL, World, direct_chat, person};
@@ -266,11 +267,12 @@ both_engines! {
         assert_eq!(after, (InboxState::Queued, RunState::Interrupted, PartState::Unknown));
         assert_eq!(rescued(world, Ended::Expired).await, Rescued::default(), "once is enough");
 
-        let (late, at) = (lost.clone(), world.now());
-        let outcome = world.ledger.write(move |tx| inbox::complete(tx, &late.lane, late.event, at)).await;
+        let (former, at) = (lost.clone(), world.now());
+        let outcome = world.ledger.write(move |tx| inbox::complete(tx, &former.lane, former.event, at)).await;
         assert!(is_fenced(&outcome), "{outcome:?}");
-        let late = lost.clone();
-        let outcome = world.ledger.write(move |tx| runs::complete(tx, &late.lane, late.run, &RunOutcome::Cancelled, at)).await;
+        let former = lost.clone();
+        let outcome = RunOutcome::Cancelled;
+        let outcome = world.ledger.write(move |tx| runs::complete(tx, &former.lane, former.run, &outcome, at)).await;
         assert!(is_fenced(&outcome), "{outcome:?}");
         let lane = world.lane(lost.session, "south").await;
         let run = world.admits("ada", &lane).await;
@@ -452,7 +454,7 @@ both_engines! {
     async fn a_lease_whose_epochs_are_ahead_of_the_clock_is_not_pruned(world) {
         world.lease(LeaseName::Named("slot".to_owned()), "north").await;
         let ahead = world.now().plus(30 * DAY);
-        world.write(move |tx| tx.execute("UPDATE leases SET epoch = ?1, expires_at = 0", talaria_store::bind![ahead])).await;
+        world.write(move |tx| tx.execute("UPDATE leases SET epoch = ?1, expires_at = 0", bind![ahead])).await;
         world.clock.advance(8 * DAY);
         prunes_all(world, SHORT).await;
         let lease = world.lease(LeaseName::Named("slot".to_owned()), "north").await;
@@ -478,8 +480,9 @@ both_engines! {
         copy_to(world, &path).await.unwrap();
         let copy = open_copy(world, &path).await;
         assert_eq!(copy.read(integrity::check).await.unwrap(), Vec::<String>::new());
-        let tables = copy.read(|tx| tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", &[], |row| row.get(0)));
-        let tables: Vec<String> = tables.await.unwrap();
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+        let tables = copy.read(move |tx| tx.rows(tables, &[], |row| row.get::<String>(0)));
+        let tables = tables.await.unwrap();
         let is_copied = |name: &&str| *name != "migrations" && !name.starts_with("transcript_search");
         let tables: Vec<&str> = tables.iter().map(String::as_str).filter(is_copied).collect();
         assert!(PASSING.iter().all(|table| tables.contains(table)), "{tables:?}");
@@ -497,12 +500,13 @@ both_engines! {
         copy_to(world, &path).await.unwrap();
         let copy = open_copy(world, &path).await;
         let owner = person("ada").key();
-        let find = move |tx: &mut talaria_store::Tx<'_>| search::search(tx, owner, "heron", 10);
+        let find = move |tx: &mut Tx<'_>| search::search(tx, owner, "heron", 10);
         assert_eq!(copy.read(find).await, world.ledger.read(find).await);
         let found = copy.read(find).await.unwrap();
         let [hit] = found.as_slice() else { panic!("{found:?}") };
         let (session, at) = (hit.session, world.now());
-        let said = Utterance { speaker: Speaker::User, text: "another heron".to_owned(), detail: json!(null), run: None, at };
+        let (speaker, text, detail) = (Speaker::User, "another heron".to_owned(), json!(null));
+        let said = Utterance { speaker, text, detail, run: None, at };
         copy.write(move |tx| transcripts::append(tx, session, &said)).await.unwrap();
         assert_eq!(copy.read(find).await.unwrap().len(), 2);
         let arrival = world.arrival("ada", "one more");

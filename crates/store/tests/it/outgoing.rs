@@ -142,9 +142,9 @@ both_engines! {
     async fn a_doubt_that_is_settled_as_not_sent_is_sent_again(world) {
         let (_, parts) = answer(world, "ada", ReplyKind::Final, 1).await;
         world.sends(1).await;
-        let (doubt, settled) = (world.attempt(parts[0], 1, no_answer()), world.attempt(parts[0], 1, not_sent("it is not there")));
+        let (doubt, now) = (world.attempt(parts[0], 1, no_answer()), world.now());
         world.write(move |tx| outbox::doubt(tx, &doubt)).await;
-        let now = world.now();
+        let settled = world.attempt(parts[0], 1, not_sent("it is not there"));
         world.write(move |tx| outbox::retry_at(tx, &settled, now)).await;
         assert_eq!(world.sends(2).await, parts);
     }
@@ -294,7 +294,8 @@ both_engines! {
                 _ => outbox::fail(tx, &attempt, letter, "late"),
             });
             let fenced = fenced.await;
-            let StoreError::Conflict(Conflict::Fenced { held: 1, current: 2, .. }) = fenced else { panic!("{fenced:?}") };
+            let is_fenced = matches!(fenced, StoreError::Conflict(Conflict::Fenced { held: 1, current: 2, .. }));
+            assert!(is_fenced, "{fenced:?}");
         }
         assert_eq!(part_state(world, part).await, PartState::Sending);
         assert_eq!(world.read(move |tx| outbox::attempts(tx, part)).await, [not_sent("flood")]);
@@ -377,7 +378,8 @@ both_engines! {
     async fn a_reply_that_ended_gets_no_more_parts(world) {
         let (reply, _) = answer(world, "ada", ReplyKind::Final, 1).await;
         drain(world).await;
-        let (part, at) = (Part { id: world.id(PartId::from_bytes), reply, ordinal: 1, body: text("more") }, world.now());
+        let (id, at) = (world.id(PartId::from_bytes), world.now());
+        let part = Part { id, reply, ordinal: 1, body: text("more") };
         let refused = world.refusal(move |tx| outbox::add_part(tx, &part, at)).await;
         assert!(matches!(refused, StoreError::Conflict(Conflict::Transition { .. })), "{refused:?}");
         assert_eq!(world.read(move |tx| outbox::parts(tx, reply)).await.len(), 1);

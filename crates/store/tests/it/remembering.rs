@@ -167,7 +167,8 @@ both_engines! {
 
     async fn all_words_must_be_there_in_any_order_and_case(world) {
         said(world, "ada", &["The Ledger keeps every durable fact", "the ledger forgets"]).await;
-        for (words, count) in [("ledger", 2), ("FACT ledger", 1), ("Durable, FACT!", 1), ("ledger nothing", 0), ("ledge", 0)] {
+        let expected = [("ledger", 2), ("FACT ledger", 1), ("Durable, FACT!", 1), ("ledger nothing", 0), ("ledge", 0)];
+        for (words, count) in expected {
             assert_eq!(found(world, "ada", words).await.len(), count, "{words}");
         }
     }
