@@ -16,7 +16,7 @@ pub struct Job {
     /// The run that asked for it.
     pub run: Option<RunId>,
     /// What kind of work it is.
-    pub kind: String,
+    pub kind: JobKind,
     /// Where it stands.
     pub state: JobState,
     /// Where its result goes.
@@ -29,4 +29,31 @@ pub struct Job {
     pub result: Option<Json>,
     /// When it was recorded.
     pub created_at: Timestamp,
+}
+
+/// What kind of work a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobKind {
+    /// A process in the background.
+    Process,
+    /// A task given to another run.
+    Delegation,
+}
+
+impl JobKind {
+    /// Its name in the ledger and in logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Delegation => "delegation",
+        }
+    }
+
+    /// The kind that this name stands for.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Process, Self::Delegation]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
 }

@@ -6,11 +6,12 @@ use talaria_domain::address::ReturnAddress;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{JobId, RunId, SessionId};
 pub use talaria_domain::job::Job;
+use talaria_domain::job::JobKind;
 use talaria_domain::machine::{JobState, Machine as _};
 
 use crate::bind;
 use crate::change::{found, legal};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::tx::{Row, Tx};
 use crate::value::{from_json, to_json};
 use crate::wake::Wake;
@@ -27,10 +28,12 @@ fn read(row: &Row<'_>) -> Result<Job> {
             .map(|text| from_json("job", &text))
             .transpose()
     };
+    let kind = row.get::<String>(2)?;
+    let unknown = || StoreError::unreadable("job", &format!("unknown kind {kind:?}"));
     Ok(Job {
         id: row.get(0)?,
         run: row.get(1)?,
-        kind: row.get(2)?,
+        kind: JobKind::parse(&kind).ok_or_else(unknown)?,
         state: row.state(3)?,
         return_to: row.json(4)?,
         work: row.json(5)?,
@@ -48,7 +51,7 @@ pub struct Order {
     /// The run that asks for it.
     pub run: Option<RunId>,
     /// What kind of work it is.
-    pub kind: String,
+    pub kind: JobKind,
     /// Where its result goes.
     pub return_to: ReturnAddress,
     /// What is to be done.
@@ -74,7 +77,7 @@ pub fn record(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
             id,
             return_to.session,
             run,
-            kind,
+            kind.as_str(),
             to_json(return_to)?,
             to_json(work)?,
             at
@@ -106,7 +109,7 @@ pub fn complete(
     let row = get(tx, job)?;
     legal(job, row.state, end)?;
     if !end.is_end() {
-        return Err(crate::StoreError::broken(&format!(
+        return Err(StoreError::broken(&format!(
             "{} is not an end",
             end.as_str()
         )));

@@ -5,19 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
-use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_store::{Ledger, Result, StoreError, Tx, inbox, state};
 use tokio::task::JoinSet;
 
-fn scope() -> ScopeKey {
-    let (runner, binding) = ("r".into(), "b".into());
-    ScopeIdentity {
-        runner,
-        binding,
-        holder: ScopeHolder::Runner,
-    }
-    .key()
-}
+use crate::world::scope;
 
 /// Adds one to a number by reading and writing it: wrong if anybody else writes in between.
 fn count_up(tx: &mut Tx<'_>) -> Result<()> {

@@ -5,26 +5,15 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
-use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_store::leases::{self, Ended, Lease, LeaseName};
 use talaria_store::maintenance::rescue;
 use talaria_store::{Conflict, Ledger, Result, StoreError, Tx, state};
 use tokio::task::JoinSet;
 
-use crate::world::{TTL, World};
+use crate::world::{TTL, World, scope};
 
 fn name() -> LeaseName {
     LeaseName::Named("the connection".to_owned())
-}
-
-fn scope() -> ScopeKey {
-    let (runner, binding) = ("r".into(), "b".into());
-    ScopeIdentity {
-        runner,
-        binding,
-        holder: ScopeHolder::Runner,
-    }
-    .key()
 }
 
 /// Work under a lease: adds its epoch to the list of what was committed.

@@ -8,9 +8,9 @@ use serde_json::json;
 use talaria_domain::clock::ManualClock;
 use talaria_domain::delivery::{PartBody, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::JobKind;
 use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
-use talaria_domain::scope::{ScopeHolder, ScopeIdentity};
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::jobs::{self, Order};
 use talaria_store::leases::{self, Ended, Lease, LeaseName};
@@ -23,7 +23,7 @@ use talaria_store::{
     search, state,
 };
 
-use crate::world::{TTL, World, direct_chat, person};
+use crate::world::{TTL, World, direct_chat, person, scope};
 
 const DAY: Duration = Duration::from_hours(24);
 const SHORT: Retention = Retention(Duration::ZERO);
@@ -87,7 +87,7 @@ async fn starts_job(world: &World, who: &str, session: SessionId) -> JobId {
     let order = Order {
         id: world.id(JobId::from_bytes),
         run: None,
-        kind: "process".to_owned(),
+        kind: JobKind::Process,
         return_to: World::way_back(who, session),
         work: json!({}),
         at: world.now(),
@@ -220,15 +220,9 @@ async fn fill(world: &World) {
     ends(world, &turn(world, "ada", "north").await).await;
     dies(world, &turn(world, "bob", "north").await).await;
     turn(world, "cyd", "south").await;
-    let (runner, binding, holder) = ("local".into(), "b".into(), ScopeHolder::Runner);
-    let identity = ScopeIdentity {
-        runner,
-        binding,
-        holder,
-    };
-    let (scope, at) = (identity.key(), world.now());
+    let at = world.now();
     world
-        .write(move |tx| state::set(tx, scope, "tea", &json!("green"), at))
+        .write(move |tx| state::set(tx, scope(), "tea", &json!("green"), at))
         .await;
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, PartBody, Receipt, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::JobKind;
 use talaria_domain::machine::{
     DeadState, InboxState, JobState, Machine, PartState, ReplyState, RunState, SessionState,
 };
@@ -145,7 +146,7 @@ async fn gather(world: &World) -> Cast {
     let order = Order {
         id: world.id(JobId::from_bytes),
         run: None,
-        kind: "process".to_owned(),
+        kind: JobKind::Process,
         return_to: World::way_back("ada", session),
         work: json!({}),
         at: world.now(),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use talaria_domain::ids::{JobId, RunId, SessionId};
+use talaria_domain::job::JobKind;
 use talaria_domain::machine::{JobState, Machine as _};
 use talaria_store::jobs::{self, Job, Order};
 use talaria_store::{Conflict, StoreError};
@@ -14,7 +15,7 @@ async fn orders(world: &World, who: &str) -> (JobId, SessionId) {
     let order = Order {
         id: world.id(JobId::from_bytes),
         run: None,
-        kind: "process".to_owned(),
+        kind: JobKind::Process,
         return_to: World::way_back(who, session),
         work: json!({ "command": ["make", "all"] }),
         at: world.now(),
@@ -52,7 +53,7 @@ both_engines! {
         let order = Order {
             id: world.id(JobId::from_bytes),
             run: Some(world.id(RunId::from_bytes)),
-            kind: "process".to_owned(),
+            kind: JobKind::Process,
             return_to: World::way_back("ada", session),
             work: json!({ "command": ["make", "it's \"all\""], "limit": null }),
             at: world.now(),

@@ -11,6 +11,7 @@ use talaria_domain::clock::{Clock as _, ManualClock, Timestamp};
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, Rejection, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_sim::people::People;
 pub(crate) use talaria_sim::people::{direct_chat, person};
 use talaria_store::inbox::{self, Arrival, Recorded};
@@ -287,6 +288,18 @@ impl World {
 
 /// How long leases in stories last.
 pub(crate) const TTL: Duration = Duration::from_secs(30);
+
+/// Somewhere to remember things in.
+pub(crate) fn scope() -> ScopeKey {
+    let (runner, binding) = ("r".into(), "b".into());
+    let holder = ScopeHolder::Runner;
+    ScopeIdentity {
+        runner,
+        binding,
+        holder,
+    }
+    .key()
+}
 
 /// An empty database and its url.
 pub(crate) async fn fresh_database() -> String {
