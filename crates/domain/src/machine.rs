@@ -29,11 +29,11 @@ pub trait Machine: Copy + Eq + 'static {
             .find(|state| state.as_str() == name)
     }
 
-    /// Whether there is an arrow from here to `next`.
-    fn may_become(self, next: Self) -> bool {
-        Self::ARROWS
-            .iter()
-            .any(|(from, _, to)| *from == self && *to == next)
+    /// Whether `verb` leads from here to `next`.
+    fn may(self, verb: &str, next: Self) -> bool {
+        let arrow =
+            |(from, cause, to): &(Self, &str, Self)| *from == self && *cause == verb && *to == next;
+        Self::ARROWS.iter().any(arrow)
     }
 }
 

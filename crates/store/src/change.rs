@@ -7,15 +7,21 @@ use talaria_domain::machine::Machine;
 
 use crate::error::{Conflict, Result, StoreError};
 
-/// Refuses what the machine's table does not have.
-pub(crate) fn legal<M: Machine>(id: impl Display, from: M, to: M) -> Result<()> {
-    if from.may_become(to) {
+/// Refuses what the machine's table does not have: this verb, from this state, to that one.
+pub(crate) fn legal<M: Machine>(
+    id: impl Display,
+    from: M,
+    verb: &'static str,
+    to: M,
+) -> Result<()> {
+    if from.may(verb, to) {
         return Ok(());
     }
-    let (from, to) = (from.as_str(), to.as_str());
+    let (thing, id, from, to) = (M::THING, id.to_string(), from.as_str(), to.as_str());
     Err(Conflict::Transition {
-        thing: M::THING,
-        id: id.to_string(),
+        verb,
+        thing,
+        id,
         from,
         to,
     }

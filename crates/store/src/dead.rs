@@ -122,13 +122,18 @@ pub fn drop(tx: &mut Tx<'_>, id: DeadId, at: Timestamp) -> Result<()> {
     let letter = get(tx, id)?;
     close(tx, &letter, DeadState::Dropped, at)?;
     match letter.thing {
-        Thing::Event(event) => inbox::discard(tx, event, "dropped by an operator", at),
+        Thing::Event(event) => inbox::lay_to_rest(tx, event, at),
         Thing::Part(part) => outbox::discard(tx, part, at),
     }
 }
 
 fn close(tx: &mut Tx<'_>, letter: &DeadLetter, to: DeadState, at: Timestamp) -> Result<()> {
-    legal(letter.id, letter.state, to)?;
+    let verb = if to == DeadState::Replayed {
+        "replay"
+    } else {
+        "drop"
+    };
+    legal(letter.id, letter.state, verb, to)?;
     tx.execute(
         "UPDATE dead_letters SET state = ?2, ended_at = ?3 WHERE dead_id = ?1",
         bind![letter.id, to.as_str(), at],

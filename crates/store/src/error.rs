@@ -142,8 +142,10 @@ pub enum Refusal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// The change of state is not in the table.
-    #[error("{thing} {id} is {from} and cannot become {to}")]
+    #[error("cannot {verb} {thing} {id}: it is {from}")]
     Transition {
+        /// What should have been done to it.
+        verb: &'static str,
         /// What kind of thing.
         thing: &'static str,
         /// Which.

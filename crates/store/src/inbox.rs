@@ -154,13 +154,13 @@ pub fn claim(
 /// The event was answered, or deliberately not.
 pub fn complete(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -> Result<()> {
     let row = claimed_under(tx, lease, event)?;
-    set_state(tx, &row, InboxState::Completed, None, at)
+    set_state(tx, &row, ("complete", InboxState::Completed), None, at)
 }
 
 /// Puts a claimed event back, to be claimed again from `at` on.
 pub fn retry_at(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -> Result<()> {
     let row = claimed_under(tx, lease, event)?;
-    legal(event, row.state, InboxState::Queued)?;
+    legal(event, row.state, "retry_at", InboxState::Queued)?;
     tx.execute(
         "UPDATE inbox SET state = 'queued', not_before = ?2 WHERE event_id = ?1",
         bind![event, at],
@@ -179,7 +179,7 @@ pub fn give_up(
 ) -> Result<()> {
     let row = claimed_under(tx, lease, event)?;
     let at = tx.now()?;
-    set_state(tx, &row, InboxState::Dead, Some(reason), at)?;
+    set_state(tx, &row, ("give_up", InboxState::Dead), Some(reason), at)?;
     dead::record(
         tx,
         &dead::Burial {
@@ -199,7 +199,7 @@ pub fn merge(tx: &mut Tx<'_>, event: EventId, into: EventId, at: Timestamp) -> R
         let (thing, id) = ("event to merge into", into.to_string());
         return Err(crate::StoreError::NotFound { thing, id });
     }
-    set_state(tx, &row, InboxState::Merged, None, at)?;
+    set_state(tx, &row, ("merge", InboxState::Merged), None, at)?;
     tx.execute(
         "UPDATE inbox SET merged_into = ?2 WHERE event_id = ?1",
         bind![event, into],
@@ -210,13 +210,26 @@ pub fn merge(tx: &mut Tx<'_>, event: EventId, into: EventId, at: Timestamp) -> R
 /// Drops an event for a reason that is kept.
 pub fn discard(tx: &mut Tx<'_>, event: EventId, reason: &str, at: Timestamp) -> Result<()> {
     let row = get(tx, event)?;
-    set_state(tx, &row, InboxState::Discarded, Some(reason), at)
+    set_state(
+        tx,
+        &row,
+        ("discard", InboxState::Discarded),
+        Some(reason),
+        at,
+    )
+}
+
+/// Drops a dead event, together with its letter.
+pub(crate) fn lay_to_rest(tx: &mut Tx<'_>, event: EventId, at: Timestamp) -> Result<()> {
+    let row = get(tx, event)?;
+    let reason = Some("dropped by an operator");
+    set_state(tx, &row, ("drop", InboxState::Discarded), reason, at)
 }
 
 /// Sends a dead event on its way again, with its attempts forgotten.
 pub(crate) fn replay(tx: &mut Tx<'_>, event: EventId) -> Result<()> {
     let row = get(tx, event)?;
-    legal(event, row.state, InboxState::Queued)?;
+    legal(event, row.state, "replay", InboxState::Queued)?;
     tx.execute(
         "UPDATE inbox SET state = 'queued', attempts = 0, not_before = 0, reason = NULL, ended_at = NULL
          WHERE event_id = ?1",
@@ -282,11 +295,11 @@ fn claimed_under(tx: &mut Tx<'_>, lease: &Lease, event: EventId) -> Result<Inbox
 fn set_state(
     tx: &mut Tx<'_>,
     row: &InboxRow,
-    to: InboxState,
+    (verb, to): (&'static str, InboxState),
     reason: Option<&str>,
     at: Timestamp,
 ) -> Result<()> {
-    legal(row.event.id, row.state, to)?;
+    legal(row.event.id, row.state, verb, to)?;
     tx.execute(
         "UPDATE inbox SET state = ?2, reason = ?3, ended_at = ?4 WHERE event_id = ?1",
         bind![row.event.id, to.as_str(), reason, at],

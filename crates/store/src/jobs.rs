@@ -90,7 +90,7 @@ pub fn record(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
 /// It runs; `handle` is how to find it again.
 pub fn start(tx: &mut Tx<'_>, job: JobId, handle: &Json) -> Result<()> {
     let row = get(tx, job)?;
-    legal(job, row.state, JobState::Running)?;
+    legal(job, row.state, "start", JobState::Running)?;
     tx.execute(
         "UPDATE jobs SET state = 'running', handle = ?2 WHERE job_id = ?1",
         bind![job, to_json(handle)?],
@@ -107,13 +107,14 @@ pub fn complete(
     at: Timestamp,
 ) -> Result<()> {
     let row = get(tx, job)?;
-    legal(job, row.state, end)?;
-    if !end.is_end() {
-        return Err(StoreError::broken(&format!(
-            "{} is not an end",
-            end.as_str()
-        )));
-    }
+    let verb = match end {
+        JobState::Completed => "complete",
+        JobState::Failed => "fail",
+        JobState::Cancelled => "cancel",
+        JobState::Lost => "lose",
+        JobState::Queued | JobState::Running => "end",
+    };
+    legal(job, row.state, verb, end)?;
     tx.execute(
         "UPDATE jobs SET state = ?2, result = ?3, ended_at = ?4 WHERE job_id = ?1",
         bind![job, end.as_str(), to_json(result)?, at],

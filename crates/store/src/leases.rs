@@ -15,6 +15,7 @@ use talaria_domain::names::NodeName;
 
 use crate::bind;
 use crate::error::{Conflict, Result};
+use crate::maintenance::rescue;
 use crate::tx::Tx;
 
 /// What a lease is for.
@@ -38,6 +39,22 @@ impl fmt::Display for LeaseName {
     }
 }
 
+impl LeaseName {
+    /// The name that this text stands for.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (kind, id) = text.split_once('/')?;
+        match kind {
+            "lane" => id.parse().ok().map(Self::Lane),
+            "target" => id
+                .parse()
+                .ok()
+                .map(|target| Self::Target(TargetKey(target))),
+            "named" => Some(Self::Named(id.to_owned())),
+            _ => None,
+        }
+    }
+}
+
 /// A lease that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
@@ -50,10 +67,18 @@ pub struct Lease {
 }
 
 /// Takes a lease that is free, or says who has it. Taking one that one has oneself is a conflict, too: two tasks of
-/// one process are two owners.
+/// one process are two owners. What the last owner held when its lease expired is put back first: whoever takes over
+/// finds everything where it can be taken.
 pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration) -> Result<Lease> {
     let now = tx.now()?;
     let text = name.to_string();
+    let lost = "SELECT epoch FROM leases WHERE name = ?1 AND expires_at > 0 AND expires_at <= ?2";
+    if tx
+        .row(lost, bind![text, now], |row| row.get::<i64>(0))?
+        .is_some()
+    {
+        rescue::put_back(tx, name)?;
+    }
     let epoch = tx.row(
         "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?4, ?3)
          ON CONFLICT (name) DO UPDATE SET
@@ -91,11 +116,12 @@ pub fn renew(tx: &mut Tx<'_>, lease: &Lease, ttl: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Gives a lease back. The epoch stays, so that the next owner gets a later one.
+/// Gives a lease back, and with it what is still held under it. From then on its epoch is a stale one.
 pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
     fence(tx, lease)?;
+    rescue::put_back(tx, &lease.name)?;
     tx.execute(
-        "UPDATE leases SET expires_at = 0 WHERE name = ?1",
+        "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE name = ?1",
         bind![lease.name.to_string()],
     )?;
     Ok(())

@@ -107,7 +107,7 @@ pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
 pub fn set_text(tx: &mut Tx<'_>, reply: ReplyId, text: &str) -> Result<()> {
     let row = get(tx, reply)?;
     if row.state != ReplyState::Open {
-        return legal(reply, row.state, ReplyState::Open);
+        return legal(reply, row.state, "rewrite", ReplyState::Open);
     }
     tx.execute(
         "UPDATE replies SET text = ?2, revision = revision + 1 WHERE reply_id = ?1",
@@ -120,7 +120,7 @@ pub fn set_text(tx: &mut Tx<'_>, reply: ReplyId, text: &str) -> Result<()> {
 pub fn add_part(tx: &mut Tx<'_>, part: &Part, at: Timestamp) -> Result<()> {
     let reply = get(tx, part.reply)?;
     if reply.state.is_end() {
-        return legal(reply.id, reply.state, ReplyState::Open);
+        return legal(reply.id, reply.state, "extend", ReplyState::Open);
     }
     let target = reply.return_to.address.target();
     tx.execute(
@@ -151,7 +151,7 @@ pub fn revise(tx: &mut Tx<'_>, part: PartId, body: &PartBody) -> Result<()> {
         )?;
         return Ok(());
     }
-    legal(part, row.state, PartState::Queued)?;
+    legal(part, row.state, "revise", PartState::Queued)?;
     tx.execute(
         "UPDATE parts SET body = ?2, state = 'queued', not_before = 0 WHERE part_id = ?1",
         bind![part, to_json(body)?],
@@ -163,7 +163,7 @@ pub fn revise(tx: &mut Tx<'_>, part: PartId, body: &PartBody) -> Result<()> {
 /// The text is final. With nothing to show, it is delivered.
 pub fn finish(tx: &mut Tx<'_>, reply: ReplyId, at: Timestamp) -> Result<()> {
     let row = get(tx, reply)?;
-    set_reply_state(tx, &row, ReplyState::Finished, at)?;
+    set_reply_state(tx, &row, ("finish", ReplyState::Finished), at)?;
     settle_reply(tx, reply, at)
 }
 
@@ -174,7 +174,7 @@ pub fn withdraw(tx: &mut Tx<'_>, reply: ReplyId, at: Timestamp) -> Result<()> {
         "UPDATE parts SET state = 'discarded' WHERE reply_id = ?1 AND state IN ('queued', 'retry')",
         bind![reply],
     )?;
-    set_reply_state(tx, &row, ReplyState::Discarded, at)
+    set_reply_state(tx, &row, ("discard", ReplyState::Discarded), at)
 }
 
 /// Takes parts that may be sent now: the first of each queue that nothing holds.
@@ -195,7 +195,7 @@ pub fn claim(tx: &mut Tx<'_>, epoch: i64, now: Timestamp, limit: u32) -> Result<
         .into_iter()
         .map(|part| {
             let row = get_part(tx, part)?;
-            legal(part, row.state, PartState::Sending)?;
+            legal(part, row.state, "claim", PartState::Sending)?;
             tx.execute(
                 "UPDATE parts SET state = 'sending', attempts = attempts + 1, epoch = ?2 WHERE part_id = ?1",
                 bind![part, epoch],
@@ -282,7 +282,13 @@ fn end_attempt(
         }
         .into());
     }
-    legal(attempt.part, row.state, to)?;
+    let verb = match to {
+        PartState::Delivered => "deliver",
+        PartState::Retry => "retry_at",
+        PartState::Unknown => "doubt",
+        _ => "fail",
+    };
+    legal(attempt.part, row.state, verb, to)?;
     tx.execute(
         "UPDATE parts SET state = ?2, not_before = ?3 WHERE part_id = ?1",
         bind![attempt.part, to.as_str(), not_before],
@@ -308,16 +314,21 @@ fn settle_reply(tx: &mut Tx<'_>, reply: ReplyId, at: Timestamp) -> Result<()> {
         return Ok(());
     }
     let has_failed = states.contains(&PartState::Failed);
-    let to = if has_failed {
-        ReplyState::Failed
+    let change = if has_failed {
+        ("fail", ReplyState::Failed)
     } else {
-        ReplyState::Delivered
+        ("deliver", ReplyState::Delivered)
     };
-    set_reply_state(tx, &row, to, at)
+    set_reply_state(tx, &row, change, at)
 }
 
-fn set_reply_state(tx: &mut Tx<'_>, reply: &Reply, to: ReplyState, at: Timestamp) -> Result<()> {
-    legal(reply.id, reply.state, to)?;
+fn set_reply_state(
+    tx: &mut Tx<'_>,
+    reply: &Reply,
+    (verb, to): (&'static str, ReplyState),
+    at: Timestamp,
+) -> Result<()> {
+    legal(reply.id, reply.state, verb, to)?;
     let ended_at = to.is_end().then_some(at);
     tx.execute(
         "UPDATE replies SET state = ?2, ended_at = ?3 WHERE reply_id = ?1",
@@ -329,14 +340,19 @@ fn set_reply_state(tx: &mut Tx<'_>, reply: &Reply, to: ReplyState, at: Timestamp
 /// Sends a failed part on its way again, with its attempts kept.
 pub(crate) fn replay(tx: &mut Tx<'_>, part: PartId) -> Result<()> {
     let row = get_part(tx, part)?;
-    legal(part, row.state, PartState::Queued)?;
+    legal(part, row.state, "replay", PartState::Queued)?;
     tx.execute(
         "UPDATE parts SET state = 'queued', not_before = 0 WHERE part_id = ?1",
         bind![part],
     )?;
     let reply = get(tx, row.part.reply)?;
     if reply.state == ReplyState::Failed {
-        set_reply_state(tx, &reply, ReplyState::Finished, Timestamp::ZERO)?;
+        set_reply_state(
+            tx,
+            &reply,
+            ("replay", ReplyState::Finished),
+            Timestamp::ZERO,
+        )?;
     }
     tx.wake(Wake::Outbox);
     Ok(())
@@ -345,7 +361,7 @@ pub(crate) fn replay(tx: &mut Tx<'_>, part: PartId) -> Result<()> {
 /// Lays a failed part to rest.
 pub(crate) fn discard(tx: &mut Tx<'_>, part: PartId, at: Timestamp) -> Result<()> {
     let row = get_part(tx, part)?;
-    legal(part, row.state, PartState::Discarded)?;
+    legal(part, row.state, "discard", PartState::Discarded)?;
     tx.execute(
         "UPDATE parts SET state = 'discarded' WHERE part_id = ?1",
         bind![part],

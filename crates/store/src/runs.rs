@@ -100,7 +100,12 @@ fn set_state(
     at: Timestamp,
 ) -> Result<()> {
     let row = admitted_under(tx, lease, run)?;
-    legal(run, row.state, to)?;
+    let verb = if to == RunState::Waiting {
+        "wait"
+    } else {
+        "start"
+    };
+    legal(run, row.state, verb, to)?;
     tx.execute(
         "UPDATE runs SET state = ?2, active_at = ?3 WHERE run_id = ?1",
         bind![run, to.as_str(), at],
@@ -121,13 +126,13 @@ pub fn complete(
 }
 
 fn end(tx: &mut Tx<'_>, run: &Run, outcome: &RunOutcome, at: Timestamp) -> Result<()> {
-    let to = match outcome {
-        RunOutcome::Completed { .. } => RunState::Completed,
-        RunOutcome::Failed { .. } => RunState::Failed,
-        RunOutcome::Cancelled => RunState::Cancelled,
-        RunOutcome::Interrupted => RunState::Interrupted,
+    let (verb, to) = match outcome {
+        RunOutcome::Completed { .. } => ("complete", RunState::Completed),
+        RunOutcome::Failed { .. } => ("fail", RunState::Failed),
+        RunOutcome::Cancelled => ("cancel", RunState::Cancelled),
+        RunOutcome::Interrupted => ("interrupt", RunState::Interrupted),
     };
-    legal(run.id, run.state, to)?;
+    legal(run.id, run.state, verb, to)?;
     tx.execute(
         "UPDATE runs SET state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4 WHERE run_id = ?1",
         bind![run.id, to.as_str(), to_json(outcome)?, at],
@@ -145,7 +150,7 @@ pub fn append(
 ) -> Result<i64> {
     let row = admitted_under(tx, lease, run)?;
     if row.state.is_end() {
-        return legal(run, row.state, RunState::Running).map(|()| 0);
+        return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
     }
     let seq = tx.row(
         "UPDATE runs SET next_seq = next_seq + 1, active_at = ?2 WHERE run_id = ?1 RETURNING next_seq - 1",
@@ -199,7 +204,7 @@ pub fn open(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<Run>> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM runs WHERE ended_at IS NULL ORDER BY active_at LIMIT ?1"
+        " FROM runs WHERE ended_at IS NULL ORDER BY active_at, run_id LIMIT ?1"
     );
     tx.rows(sql, bind![limit], read)
 }

@@ -195,7 +195,11 @@ fn set_state(
     reason: Option<&str>,
     at: Timestamp,
 ) -> Result<()> {
-    legal(session.id, session.state, to)?;
+    let verb = match to {
+        SessionState::Ended => "end",
+        SessionState::Active => "resume",
+    };
+    legal(session.id, session.state, verb, to)?;
     tx.execute(
         "UPDATE sessions SET state = ?2, end_reason = ?3, updated_at = ?4 WHERE session_id = ?1",
         bind![session.id, to.as_str(), reason, at],

@@ -1,6 +1,8 @@
 //! What goes into a statement and what comes out of a row: null, integers, text and bytes, and nothing else.
 //! Ids, digests, times, states and JSON are read and written here, so that no table module handles raw bytes.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use talaria_domain::address::TargetKey;
@@ -27,6 +29,14 @@ pub enum Value<'a> {
     Text(&'a str),
     /// An id, a digest.
     Bytes(&'a [u8]),
+}
+
+/// The text as both engines can store it: PostgreSQL has no NUL, so neither of them gets one.
+pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        return Cow::Owned(text.replace('\0', "\u{fffd}"));
+    }
+    Cow::Borrowed(text)
 }
 
 /// What can be put into a statement.

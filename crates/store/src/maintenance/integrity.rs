@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 9] = [
+const CHECKS: [(&str, &str); 11] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -25,6 +25,15 @@ const CHECKS: [(&str, &str); 9] = [
     (
         "numbers past their session's last",
         "SELECT COUNT(*) FROM inbox i JOIN sessions s ON s.session_id = i.session_id WHERE i.seq > s.last_seq",
+    ),
+    (
+        "entries past their session's last number",
+        "SELECT COUNT(*) FROM transcripts t JOIN sessions s ON s.session_id = t.session_id WHERE t.seq > s.last_seq",
+    ),
+    (
+        "dead events without a letter",
+        "SELECT COUNT(*) FROM inbox i WHERE i.state = 'dead' AND NOT EXISTS (
+             SELECT 1 FROM dead_letters d WHERE d.thing_id = i.event_id AND d.ended_at IS NULL)",
     ),
     (
         "keys that lead nowhere",

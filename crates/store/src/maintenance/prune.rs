@@ -62,7 +62,7 @@ macro_rules! settled_parts {
 }
 
 /// What belongs to a row goes first, then the row: the same ones, because they are picked in the same order.
-const ENDED: [&str; 10] = [
+const ENDED: [&str; 11] = [
     concat!(
         "DELETE FROM dedupe WHERE dedupe_key IN (SELECT dedupe_key FROM ",
         ended_events!(),
@@ -99,6 +99,8 @@ const ENDED: [&str; 10] = [
         settled_replies!(),
         " AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.reply_id = r.reply_id) LIMIT ?2)"
     ),
+    "DELETE FROM dead_letters WHERE dead_id IN (
+         SELECT dead_id FROM dead_letters WHERE ended_at < ?1 LIMIT ?2)",
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs WHERE ended_at < ?1 LIMIT ?2)",
     "DELETE FROM leases WHERE name IN (
          SELECT name FROM leases WHERE expires_at = 0 AND epoch < ?1 LIMIT ?2)",

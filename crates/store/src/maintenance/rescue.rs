@@ -1,10 +1,11 @@
 //! Rescues what lost owners held: their leases get a new epoch, their claimed events go back to the lane, their runs
 //! are interrupted, and what they were sending is unknown. One transaction, so that nobody sees half of it.
-
-use talaria_domain::address::TargetKey;
+//!
+//! **Invariant:** a lease that nobody has holds nothing. Whoever takes one over, or gives one back, comes through here,
+//! too.
 
 use crate::error::Result;
-use crate::leases::{self, Ended};
+use crate::leases::{self, Ended, LeaseName};
 use crate::tx::Tx;
 use crate::{inbox, outbox, runs};
 
@@ -23,18 +24,31 @@ pub struct Rescued {
 
 /// Rescues what the owners of ended leases held.
 pub fn rescue(tx: &mut Tx<'_>, ended: &Ended) -> Result<Rescued> {
-    let at = tx.now()?;
-    let mut rescued = Rescued::default();
+    let mut all = Rescued::default();
     for name in leases::revoke(tx, ended)? {
-        rescued.leases += 1;
-        let (kind, id) = name.split_once('/').unwrap_or((&name, ""));
-        if let ("lane", Ok(session)) = (kind, id.parse()) {
-            rescued.runs += runs::rescue(tx, session, at)?;
-            rescued.events += inbox::rescue(tx, session)?;
+        all.leases += 1;
+        let Some(name) = LeaseName::parse(&name) else {
+            continue;
+        };
+        let one = put_back(tx, &name)?;
+        all.events += one.events;
+        all.runs += one.runs;
+        all.parts += one.parts;
+    }
+    Ok(all)
+}
+
+/// Puts back what is held under one lease.
+pub(crate) fn put_back(tx: &mut Tx<'_>, name: &LeaseName) -> Result<Rescued> {
+    let mut rescued = Rescued::default();
+    match name {
+        LeaseName::Lane(session) => {
+            let at = tx.now()?;
+            rescued.runs = runs::rescue(tx, *session, at)?;
+            rescued.events = inbox::rescue(tx, *session)?;
         }
-        if let ("target", Ok(target)) = (kind, id.parse()) {
-            rescued.parts += outbox::rescue(tx, TargetKey(target))?;
-        }
+        LeaseName::Target(target) => rescued.parts = outbox::rescue(tx, *target)?,
+        LeaseName::Named(_) => {}
     }
     Ok(rescued)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::EventId;
 use talaria_domain::machine::Machine as _;
 use talaria_store::inbox::{self, Arrival, Recorded};
@@ -96,5 +96,16 @@ both_engines! {
         assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
         let listed = world.read(move |tx| sessions::list(tx, bob_key, None, 10)).await;
         assert_eq!(listed.iter().map(|session| session.id).collect::<Vec<_>>(), [bob]);
+    }
+
+    async fn a_nul_in_a_text_is_replaced_and_nothing_breaks(world) {
+        let (_, session) = world.says("ada", "before \0 after").await;
+        let owner = crate::world::person("ada").key();
+        world.write(move |tx| sessions::set_title(tx, owner, session, "a\0b")).await;
+        let title = world.read(move |tx| sessions::get(tx, session)).await.title;
+        assert_eq!(title.as_deref(), Some("a\u{fffd}b"));
+        let lane = world.read(move |tx| inbox::lane(tx, session)).await;
+        let EventKind::Message(content) = &lane[0].event.kind else { panic!("{lane:?}") };
+        assert_eq!(content.text, "before \0 after", "an event is kept as it came");
     }
 }

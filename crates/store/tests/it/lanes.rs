@@ -124,8 +124,34 @@ both_engines! {
         let release = stale.clone();
         let refused = world.ledger.write(move |tx| leases::release(tx, &release)).await;
         assert!(matches!(refused, Err(StoreError::Conflict(Conflict::Fenced { .. }))), "{refused:?}");
-        // What the last owner had claimed is not the new one's until it is rescued.
-        let refused = complete(world, &fresh, event).await;
+        // What the last owner had claimed is where the new one can take it.
+        let again = try_claim(world, &fresh).await.unwrap().unwrap();
+        assert_eq!((again.event.id, again.attempts), (event, 2));
+        complete(world, &fresh, event).await.unwrap();
+    }
+
+    async fn a_lane_that_is_given_back_holds_nothing(world) {
+        let (event, session) = world.says("ada", "one").await;
+        let lease = world.lane(session, "first").await;
+        claim(world, &lease).await.unwrap();
+        let release = lease.clone();
+        world.write(move |tx| leases::release(tx, &release)).await;
+        let refused = complete(world, &lease, event).await;
         assert!(matches!(refused, Err(StoreError::Conflict(Conflict::Fenced { .. }))), "{refused:?}");
+        let next = world.lane(session, "second").await;
+        assert_eq!(claim(world, &next).await, Some(event));
+    }
+
+    async fn a_dead_event_only_comes_back_through_its_letter(world) {
+        let (event, session) = world.says("ada", "one").await;
+        let lease = world.lane(session, "node").await;
+        claim(world, &lease).await.unwrap();
+        let (letter, held) = (world.id(DeadId::from_bytes), lease.clone());
+        world.write(move |tx| inbox::give_up(tx, &held, event, letter, "too often")).await;
+        let now = world.now();
+        let refused = world.ledger.write(move |tx| inbox::retry_at(tx, &lease, event, now)).await;
+        assert!(matches!(refused, Err(StoreError::Conflict(Conflict::Transition { .. }))), "{refused:?}");
+        let refused = world.ledger.write(move |tx| inbox::discard(tx, event, "x", now)).await;
+        assert!(matches!(refused, Err(StoreError::Conflict(Conflict::Transition { .. }))), "{refused:?}");
     }
 }

@@ -19,7 +19,7 @@ use crate::dialect::{Dialect, for_postgres};
 use crate::engine::{Access, Durability};
 use crate::error::{Refusal, Result, StoreError};
 use crate::tx::{Connection, EachRow, Row};
-use crate::value::Value;
+use crate::value::{Value, storable};
 
 /// How long a server may take to answer a connection attempt.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -309,7 +309,7 @@ impl ToSql for Value<'_> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(number) => number.to_sql_checked(kind, out),
-            Self::Text(text) => text.to_sql_checked(kind, out),
+            Self::Text(text) => storable(text).to_sql_checked(kind, out),
             Self::Bytes(bytes) => bytes.to_sql_checked(kind, out),
         }
     }

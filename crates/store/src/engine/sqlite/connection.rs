@@ -1,5 +1,6 @@
 //! One SQLite connection: how it is set up, how values go in and out, and what its failures mean.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::engine::{Access, Durability};
 use crate::error::{Refusal, Result, StoreError};
 use crate::tx::{Connection, EachRow, Row};
-use crate::value::Value;
+use crate::value::{Value, storable};
 
 /// Texts kept prepared per connection: more than the ledger has.
 const STATEMENTS: usize = 256;
@@ -179,8 +180,11 @@ impl ToSql for Value<'_> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
             Self::Int(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::Text(text) => match storable(text) {
+                Cow::Borrowed(text) => ValueRef::Text(text.as_bytes()),
+                Cow::Owned(text) => return Ok(text.into()),
+            },
         }))
     }
 }
