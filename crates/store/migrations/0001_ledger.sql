@@ -28,7 +28,7 @@ CREATE TABLE sessions (
     end_reason TEXT,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT, WITHOUT ROWID /* room to change */;
 
 -- Not by time of change: that would move an index entry with every message.
 CREATE INDEX sessions_by_owner ON sessions (owner, session_id);

@@ -14,29 +14,32 @@ use talaria_store::{Durability, Ledger, Settings};
 use crate::stock::{Place, Store};
 use crate::{Plan, WRITERS, bare};
 
-/// Everybody who is stored; any of them may write at any time.
+/// Those who write, evenly spread among all who are stored.
 pub(crate) struct Crowd {
     people: People,
-    sessions: u64,
+    stored: u64,
+    active: u64,
     count: AtomicU64,
 }
 
 impl Crowd {
-    fn of(store: &Store) -> Self {
+    fn of(load: &Load<'_>) -> Self {
         // Messages must differ between measurements on one store.
         let start = SystemClock.now().as_millis() as u64 * 1_000_000;
+        let (people, count) = (People::starting_at(start), AtomicU64::new(start));
         Self {
-            people: People::starting_at(start),
-            sessions: store.sessions,
-            count: AtomicU64::new(start),
+            people,
+            stored: load.store.sessions,
+            active: load.active,
+            count,
         }
     }
 
-    /// Somebody, evenly among all.
+    /// Any of those who write.
     pub(crate) fn anybody(&self) -> String {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let scattered = (count ^ (count >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((scattered >> 17) % self.sessions).to_string()
+        ((scattered >> 17) % self.active * (self.stored / self.active)).to_string()
     }
 
     /// What they write.
@@ -56,7 +59,35 @@ impl Crowd {
 pub(crate) struct Load<'a> {
     pub(crate) durability: Durability,
     pub(crate) store: &'a Store,
+    /// How many of the stored sessions take part.
+    pub(crate) active: u64,
     pub(crate) plan: Plan,
+}
+
+/// What came out of each round.
+#[derive(Default)]
+pub(crate) struct Rounds {
+    bare: Vec<f64>,
+    one: Vec<f64>,
+    many: Vec<Sample>,
+}
+
+impl Rounds {
+    /// What came out in the middle.
+    pub(crate) fn median(mut self) -> Measured {
+        self.many.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+        let mut middle = self.many.swap_remove(self.many.len() / 2);
+        middle.waits.sort_unstable();
+        let at = |share: f64| middle.waits[(middle.waits.len() as f64 * share) as usize];
+        let (bare, one) = (median(self.bare), median(self.one));
+        Measured {
+            bare,
+            one,
+            many: middle.rate,
+            p50: at(0.50),
+            p99: at(0.99),
+        }
+    }
 }
 
 /// What came out.
@@ -74,30 +105,14 @@ struct Sample {
 }
 
 impl Load<'_> {
-    pub(crate) fn measure(&self) -> Measured {
-        let rounds = self.plan.rounds;
-        let (mut bare, mut one, mut many) = (Vec::new(), Vec::new(), Vec::<Sample>::new());
-        // In turns, so that each meets the same growing store; what was accepted is answered in between.
-        for _ in 0..rounds {
-            self.settle();
-            bare.push(self.bare());
-            self.settle();
-            many.push(self.through_the_ledger(WRITERS));
-            self.settle();
-            one.push(self.through_the_ledger(1).rate);
-        }
-        let (bare, one) = (median(bare), median(one));
-        many.sort_by(|a, b| a.rate.total_cmp(&b.rate));
-        let mut middle = many.swap_remove(rounds / 2);
-        middle.waits.sort_unstable();
-        let at = |share: f64| middle.waits[(middle.waits.len() as f64 * share) as usize];
-        Measured {
-            bare,
-            one,
-            many: middle.rate,
-            p50: at(0.50),
-            p99: at(0.99),
-        }
+    /// One round; what was accepted is answered before each measurement.
+    pub(crate) fn measure(&self, rounds: &mut Rounds) {
+        self.settle();
+        rounds.bare.push(self.bare());
+        self.settle();
+        rounds.many.push(self.through_the_ledger(WRITERS));
+        self.settle();
+        rounds.one.push(self.through_the_ledger(1).rate);
     }
 
     /// Ends what is queued, so that no measurement carries the backlog of the one before.
@@ -115,13 +130,13 @@ impl Load<'_> {
     }
 
     fn bare(&self) -> f64 {
-        let people = &Crowd::of(self.store);
+        let people = &Crowd::of(self);
         let is_power = self.durability == Durability::Power;
         if let Some(path) = self.store.url.strip_prefix("sqlite:") {
             let synchronous = if is_power { "FULL" } else { "NORMAL" };
             let setup = format!(
-                "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;
-                 PRAGMA wal_autocheckpoint = 8000;"
+                "PRAGMA synchronous = {synchronous}; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;
+                 PRAGMA wal_autocheckpoint = 16000;"
             );
             return bare::sqlite(path, &setup, self.plan.time, people);
         }
@@ -139,7 +154,7 @@ impl Load<'_> {
             durability: self.durability,
             ..Settings::for_url(&self.store.url)
         };
-        let people = Arc::new(Crowd::of(self.store));
+        let people = Arc::new(Crowd::of(self));
         runtime.block_on(async {
             let ledger = Ledger::open_with(settings).await.unwrap();
             let start = Instant::now();
@@ -187,11 +202,12 @@ impl Measured {
         1.0 / self.many
     }
 
-    pub(crate) fn line(&self, place: &Place, durability: Durability, sessions: u64) -> String {
-        let survives = match durability {
+    pub(crate) fn line(&self, place: &Place, load: &Load<'_>) -> String {
+        let survives = match load.durability {
             Durability::Power => "power",
             Durability::Process => "process",
         };
+        let (stored, active) = (load.store.sessions, load.active);
         let Self {
             bare,
             one,
@@ -200,7 +216,7 @@ impl Measured {
             p99,
         } = self;
         format!(
-            "{:<9} {survives:<8} {sessions:>9} sessions  {bare:>8.0}  {one:>8.0}  {many:>9.0}  {:>6.1} µs | {:>6} µs {:>5} µs | {:>6.0}% {:>6.1}x",
+            "{:<9} {survives:<8} {stored:>8} {active:>8}  {bare:>8.0}  {one:>8.0}  {many:>9.0}  {:>6.1} µs | {:>6} µs {:>5} µs | {:>6.0}% {:>6.1}x",
             place.name(),
             1e6 * self.cost(),
             p50.as_micros(),

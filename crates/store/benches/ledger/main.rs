@@ -1,5 +1,6 @@
 //! How fast events are accepted. One run, ratios within it: the engine with many writers against the very same
-//! statements in a bare loop, against one writer alone, and against itself with a thousand times the sessions stored.
+//! statements in a bare loop, against one writer alone, and against itself with a thousand times the sessions stored,
+//! first with as many people writing as before, then with everybody.
 //!
 //! `cargo xtask bench ledger` starts a durable PostgreSQL for it. After `--`: `--sqlite` or `--postgres` for one engine,
 //! `--small` for a thousand sessions only, `--quick` for a short run to see that it works.
@@ -22,8 +23,8 @@ use std::time::Duration;
 
 use talaria_store::Durability;
 
-use crate::load::Load;
-use crate::stock::Place;
+use crate::load::{Load, Rounds};
+use crate::stock::{Place, Store};
 
 /// Writers at once.
 pub(crate) const WRITERS: usize = 64;
@@ -42,7 +43,7 @@ pub(crate) struct Plan {
 fn main() {
     let is_given = |wanted: &str| std::env::args().any(|argument| argument == wanted);
     let mut plan = Plan {
-        time: Duration::from_secs(4),
+        time: Duration::from_secs(2),
         sessions: &[1_000, 100_000, 1_000_000],
         rounds: 3,
     };
@@ -73,10 +74,11 @@ fn main() {
 
 fn measure(plan: Plan, place: &Place) {
     println!(
-        "{:<9} {:<8} {:>9} sessions  {:>8}  {:>8}  {:>9}  {:>9} | {:>8} {:>8} | {:>6} {:>7}",
+        "{:<9} {:<8} {:>8} {:>8}  {:>8}  {:>8}  {:>9}  {:>9} | {:>8} {:>8} | {:>6} {:>7} | {:>5}",
         "engine",
         "survives",
         "stored",
+        "active",
         "bare/s",
         "one/s",
         "64/s",
@@ -84,29 +86,50 @@ fn measure(plan: Plan, place: &Place) {
         "p50",
         "p99",
         "64:bare",
-        "64:one"
+        "64:one",
+        "cost"
     );
     for durability in [Durability::Process, Durability::Power] {
-        let mut first = None;
-        for &sessions in plan.sessions {
-            let store = place.prepare(sessions);
-            let load = Load {
-                durability,
-                store: &store,
-                plan,
-            };
-            let measured = load.measure();
-            println!("{}", measured.line(place, durability, sessions));
-            let cost = measured.cost();
-            let first = *first.get_or_insert(cost);
-            if sessions != plan.sessions[0] {
-                println!(
-                    "{:>28} costs {:.2} times what it does with {}",
-                    "",
-                    cost / first,
-                    plan.sessions[0]
-                );
+        place.clear();
+        let stores: Vec<Store> = plan
+            .sessions
+            .iter()
+            .map(|sessions| place.prepare(*sessions))
+            .collect();
+        let mut rounds: Vec<(Load<'_>, Rounds)> = loads(durability, &stores, plan)
+            .map(|load| (load, Rounds::default()))
+            .collect();
+        // In turns, so that a machine that gets slower does so for all of them.
+        for _ in 0..plan.rounds {
+            for (load, rounds) in &mut rounds {
+                load.measure(rounds);
             }
         }
+        let mut first = None;
+        for (load, rounds) in rounds {
+            let measured = rounds.median();
+            let first = *first.get_or_insert(measured.cost());
+            println!(
+                "{} | {:>5.2}",
+                measured.line(place, &load),
+                measured.cost() / first
+            );
+        }
     }
+}
+
+/// The same number of people write, however many are stored; at last, everybody does.
+fn loads(durability: Durability, stores: &[Store], plan: Plan) -> impl Iterator<Item = Load<'_>> {
+    let few = plan.sessions[0];
+    let load = move |store, active| Load {
+        durability,
+        store,
+        active,
+        plan,
+    };
+    let everybody = stores.last().map(|store| load(store, store.sessions));
+    stores
+        .iter()
+        .map(move |store| load(store, few))
+        .chain(everybody)
 }

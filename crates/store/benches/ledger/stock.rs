@@ -25,6 +25,16 @@ pub(crate) struct Store {
 }
 
 impl Place {
+    /// Makes room: what was measured is not needed any more.
+    pub(crate) fn clear(&self) {
+        let Self::Sqlite(directory) = self else {
+            return;
+        };
+        for entry in std::fs::read_dir(directory).unwrap() {
+            std::fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+    }
+
     /// A store with this many sessions.
     pub(crate) fn prepare(&self, sessions: u64) -> Store {
         let name = format!(
@@ -33,9 +43,6 @@ impl Place {
         );
         let url = match self {
             Self::Sqlite(directory) => {
-                for entry in std::fs::read_dir(directory).unwrap() {
-                    std::fs::remove_file(entry.unwrap().path()).unwrap();
-                }
                 format!("sqlite:{}", directory.join(name).display())
             }
             Self::Postgres(server) => {

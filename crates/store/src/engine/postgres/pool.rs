@@ -85,7 +85,8 @@ impl PostgresEngine {
     }
 }
 
-/// A first connection to a store that is up to date. Nodes that start together take turns.
+/// A first connection to a store that is up to date. Nodes that start together take turns, by a lock whose number is
+/// ours and means nothing.
 fn migrated(server: &Server) -> Result<PostgresConnection> {
     let mut connection = server.connect()?;
     connection.batch("BEGIN; SELECT pg_advisory_xact_lock(5283927640128)")?;

@@ -17,7 +17,7 @@ use crate::engine::{Access, Durability};
 use crate::error::Result;
 
 /// Pages in the log before it is worth copying.
-const WORTH: i32 = 8_000;
+const WORTH: i32 = 16_000;
 /// Pages that the writer may copy by itself.
 const LITTLE: i64 = 300;
 /// How often the log is gone over before the writer has to take what is left, however much that is.

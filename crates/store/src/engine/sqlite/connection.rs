@@ -63,7 +63,7 @@ impl SqliteConnection {
              PRAGMA journal_mode = WAL;
              PRAGMA synchronous = {synchronous};
              PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -16000;
+             PRAGMA cache_size = -65536;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA journal_size_limit = 67108864;"
         ))

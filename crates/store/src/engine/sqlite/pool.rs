@@ -111,7 +111,10 @@ fn serve_reads(path: &Path, clock: &Arc<dyn Clock>, queue: &Mutex<mpsc::Receiver
             return;
         };
         let read = read_once(&mut connection, path, clock, &mut work);
-        if matches!(read, Err(StoreError::Retry { .. } | StoreError::Refuse(_))) {
+        let is_stuck = connection
+            .as_ref()
+            .is_some_and(SqliteConnection::is_in_transaction);
+        if is_stuck || matches!(read, Err(StoreError::Retry { .. } | StoreError::Refuse(_))) {
             connection = None;
         }
         work.answer(read);

@@ -143,11 +143,22 @@ fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> 
     let mut tx = Tx::on(connection);
     let ran = work.run(&mut tx);
     let wakes = tx.into_wakes();
-    if ran.is_err() && connection.is_in_transaction() {
+    if !connection.is_in_transaction() {
+        // Even if the closure hid it: the engine has ended the transaction, so everybody in it has to hear.
+        let why = "the engine ended the transaction".to_owned();
+        return Err(ran.err().unwrap_or(StoreError::Retry { why }));
+    }
+    let left = leave_savepoint(connection, ran.is_err());
+    if left.is_err() {
+        // What cannot be undone alone is undone with everything else. If that fails too, there is no transaction.
+        drop(connection.edge("ROLLBACK"));
+    }
+    left.and(ran).map(|()| wakes)
+}
+
+fn leave_savepoint(connection: &mut SqliteConnection, has_failed: bool) -> Result<()> {
+    if has_failed {
         connection.edge("ROLLBACK TO work")?;
     }
-    if connection.is_in_transaction() {
-        connection.edge("RELEASE work")?;
-    }
-    ran.map(|()| wakes)
+    connection.edge("RELEASE work")
 }
