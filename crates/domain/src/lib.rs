@@ -18,6 +18,7 @@
 //! | [`capabilities`] | what a platform can do, and for how long a conversation can be reached |
 //! | [`run`], [`authority`], [`scope`] | one execution of a runner, what it may use, what it remembers |
 //! | [`job`], [`handoff`], [`board`], [`schedule`] | work that ends later, moves, is shared, or is due at a time |
+//! | [`adapter`], [`runner`], [`live`] | the contracts that rooms speak through |
 //! | [`machine`] | the state machines that the ledger enforces |
 //! | [`digest`] | ids derived from structure, without separators that could be forged |
 //! | [`secret`] | values that cannot be printed |
@@ -72,6 +73,10 @@ pub mod scope;
 
 pub mod capabilities;
 pub mod delivery;
+
+pub mod adapter;
+pub mod live;
+pub mod runner;
 
 pub mod board;
 pub mod handoff;

@@ -21,7 +21,7 @@ pub struct Session {
     pub state: SessionState,
     /// Which life of its key this is, from zero.
     pub generation: u32,
-    /// The number of the last thing that happened in it.
+    /// The number of the last thing that was said in it.
     pub last_seq: i64,
     /// The session it was branched from or follows.
     pub parent: Option<SessionId>,
@@ -31,6 +31,6 @@ pub struct Session {
     pub end_reason: Option<String>,
     /// When it began.
     pub created_at: Timestamp,
-    /// When something last happened in it.
+    /// When something was last said in it.
     pub updated_at: Timestamp,
 }

@@ -40,11 +40,13 @@ CREATE TABLE dedupe (
     event_id   BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Numbered store-wide, in order of arrival: a counter of its own in each session would make every message change a page
+-- that it shares with nobody, and the more sessions are stored the more that costs.
 CREATE TABLE inbox (
-    event_id    BLOB    NOT NULL PRIMARY KEY,
+    seq         INTEGER PRIMARY KEY,
+    event_id    BLOB    NOT NULL UNIQUE,
     dedupe_key  BLOB    NOT NULL,
     session_id  BLOB    NOT NULL,
-    seq         INTEGER NOT NULL,
     state       TEXT    NOT NULL,
     kind        TEXT    NOT NULL,
     event       TEXT    NOT NULL,

@@ -1,4 +1,4 @@
-//! What was accepted. An event is recorded in one transaction with its dedupe key, its session and its number there;
+//! What was accepted. An event is recorded in one transaction with its dedupe key, its session and its number;
 //! only then is the platform told "got it". A lane claims its events in order under a lease; each ends in a named
 //! state, and what is given up becomes a dead letter.
 
@@ -25,7 +25,7 @@ pub enum Recorded {
     Accepted {
         /// The conversation it belongs to.
         session: SessionId,
-        /// Its number there.
+        /// Its number in the order of arrival.
         seq: i64,
     },
     /// It was there before: acknowledge it again and do nothing.
@@ -42,7 +42,7 @@ pub struct InboxRow {
     pub event: Event,
     /// The conversation it belongs to.
     pub session: SessionId,
-    /// Its number there.
+    /// Its number in the order of arrival, over all sessions: rising in each, with gaps.
     pub seq: i64,
     /// Where it stands.
     pub state: InboxState,
@@ -111,14 +111,15 @@ pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
         return Ok(Recorded::Duplicate { first });
     }
     let session = sessions::resolve(tx, opening)?;
-    let seq = sessions::next_seq(tx, session, event.received_at)?;
     let kind = event.kind.as_str();
-    tx.execute(
-        "INSERT INTO inbox (event_id, dedupe_key, session_id, seq, state, kind, event, message, attempts, epoch,
+    let seq = tx.row(
+        "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
-         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, 0, 0, 0, ?8)",
-        bind![event.id, event.dedupe, session, seq, kind, json, event.message, event.received_at],
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, 0, ?7) RETURNING seq",
+        bind![event.id, event.dedupe, session, kind, json, event.message, event.received_at],
+        |row| row.get(0),
     )?;
+    let seq = found("number of event", event.id, seq)?;
     tx.wake(Wake::Lane(session));
     Ok(Recorded::Accepted { session, seq })
 }

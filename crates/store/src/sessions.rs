@@ -120,8 +120,8 @@ fn insert(
     Ok(())
 }
 
-/// The next number in a session: what happens in it is in this order.
-pub fn next_seq(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<i64> {
+/// The next number in a session's transcript. Also says that something happened in it.
+pub(crate) fn next_seq(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<i64> {
     let seq = tx.row(
         "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq",
         bind![session, at],

@@ -14,18 +14,16 @@ const ROWS: usize = 64;
 const DEDUPE: &str =
     "INSERT INTO dedupe (dedupe_key, event_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 const CURRENT: &str = "SELECT session_id FROM session_keys WHERE key_id = ?1";
-const NEXT: &str = "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq";
 const INSERT: &str =
-    "INSERT INTO inbox (event_id, dedupe_key, session_id, seq, state, kind, event, message, attempts, epoch,
+    "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
-         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, 0, 0, 0, ?8)";
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, 0, ?7) RETURNING seq";
 
 /// These are the store's own texts, or the comparison means nothing.
 fn check_texts() {
     let sources = [
         (DEDUPE, include_str!("../../src/dedupe.rs")),
         (CURRENT, include_str!("../../src/sessions.rs")),
-        (NEXT, include_str!("../../src/sessions.rs")),
         (INSERT, include_str!("../../src/inbox.rs")),
     ];
     for (text, source) in sources {
@@ -87,21 +85,12 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
     let session: [u8; 16] = statement(CURRENT)
         .query_one((key,), |row| row.get(0))
         .unwrap();
-    let seq: i64 = statement(NEXT)
-        .query_one((session, at), |row| row.get(0))
-        .unwrap();
     let message = event.message.as_ref().map(MessageId::as_str);
-    statement(INSERT)
-        .execute((
-            id,
-            dedupe,
-            session,
-            seq,
-            event.kind.as_str(),
-            json,
-            message,
-            at,
-        ))
+    let kind = event.kind.as_str();
+    let _seq: i64 = statement(INSERT)
+        .query_one((id, dedupe, session, kind, json, message, at), |row| {
+            row.get(0)
+        })
         .unwrap();
 }
 
@@ -109,7 +98,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
 pub(crate) fn postgres(url: &str, setup: &str, time: Duration, people: &Crowd) -> f64 {
     let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
     client.batch_execute(setup).unwrap();
-    let statements = [DEDUPE, CURRENT, NEXT, INSERT].map(|sql| {
+    let statements = [DEDUPE, CURRENT, INSERT].map(|sql| {
         client
             .prepare(&talaria_store::dialect::for_postgres(sql))
             .unwrap()
@@ -131,9 +120,9 @@ pub(crate) fn postgres(url: &str, setup: &str, time: Duration, people: &Crowd) -
     count as f64 / spent.as_secs_f64()
 }
 
-fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement; 4], row: &Row) {
+fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement; 3], row: &Row) {
     let Row { event, json, key } = row;
-    let [dedupe, current, next, insert] = statements;
+    let [dedupe, current, insert] = statements;
     let (id, at) = (
         event.id.as_bytes().as_slice(),
         event.received_at.as_millis(),
@@ -144,16 +133,14 @@ fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement
         .query_one(current, &[&key.as_slice()])
         .unwrap()
         .get(0);
-    let seq: i64 = client.query_one(next, &[&session, &at]).unwrap().get(0);
     let message = event.message.as_ref().map(MessageId::as_str);
     client
-        .execute(
+        .query_one(
             insert,
             &[
                 &id,
                 &token,
                 &session,
-                &seq,
                 &event.kind.as_str(),
                 json,
                 &message,

@@ -205,10 +205,7 @@ const DAMAGE: [(&str, &[&str]); 8] = [
     ),
     (
         "UPDATE sessions SET last_seq = 0",
-        &[
-            "1 numbers past their session's last",
-            "1 entries past their session's last number",
-        ],
+        &["1 entries past their session's last number"],
     ),
     (
         "UPDATE inbox SET state = 'dead'",
@@ -513,7 +510,7 @@ both_engines! {
         assert_eq!(copy.read(find).await.unwrap().len(), 2);
         let arrival = world.arrival("ada", "one more");
         let recorded = copy.write(move |tx| inbox::record(tx, &arrival)).await.unwrap();
-        assert!(matches!(recorded, Recorded::Accepted { session: there, seq: 4 } if there == session), "{recorded:?}");
+        assert!(matches!(recorded, Recorded::Accepted { session: there, .. } if there == session), "{recorded:?}");
         copy.close().await;
     }
 

@@ -1,0 +1,113 @@
+//! The contract between the gateway and what thinks. A [`Runner`] gets a [`Turn`] and a [`Host`]; everything it does
+//! goes through the host, which journals it first. A host that says [`Stopped`] means it: whatever the runner does
+//! after that is not part of the conversation any more.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::adapter::Pending;
+use crate::address::ReturnAddress;
+use crate::authority::Authority;
+use crate::event::Event;
+use crate::ids::RunId;
+use crate::profile::Profile;
+use crate::run::{RunEvent, RunOutcome};
+
+/// What thinks.
+pub trait Runner: Send + Sync {
+    /// Thinks about one turn. Answers, tool calls and everything else are told to `host`; what is returned is how it
+    /// ended. Dropping the future stops it for good, with every process that it started.
+    fn run<'a>(&'a self, turn: &'a Turn, host: &'a dyn Host) -> Pending<'a, RunOutcome>;
+
+    /// How much history it can be shown, in tokens.
+    fn window(&self) -> usize;
+
+    /// Says in short what was said, so that the summary can stand for it.
+    fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>>;
+}
+
+/// What a runner is given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The run.
+    pub run: RunId,
+    /// Whose agent this is.
+    pub profile: Profile,
+    /// What it may use.
+    pub authority: Authority,
+    /// Where its answers go.
+    pub return_to: ReturnAddress,
+    /// What was said before, in order.
+    pub history: Vec<Said>,
+    /// What is said now: one event, or several that were merged, each with its whole envelope.
+    pub input: Vec<Event>,
+    /// The same as one text for a model.
+    pub prompt: String,
+}
+
+/// What a runner works for.
+pub trait Host: Send + Sync {
+    /// Records what the run yields, before anybody sees it. A tool is only started after its start was recorded.
+    fn journal(&self, event: RunEvent) -> Pending<'_, Result<(), Stopped>>;
+
+    /// Ends when the run is to stop.
+    fn stopped(&self) -> Pending<'_, ()>;
+
+    /// What people said since, to be told to the model before it goes on. Empty most of the time.
+    fn steered(&self) -> Pending<'_, Result<Vec<String>, Stopped>>;
+}
+
+/// The run is over: it was stopped, or somebody else has its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run was stopped")]
+pub struct Stopped;
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The profile's instructions, a summary.
+    System,
+    /// A person.
+    User,
+    /// The agent.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+/// One thing that was said, as a model is shown it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The words; a tool's output.
+    pub text: String,
+    /// The tools that the agent called with it.
+    pub calls: Vec<ToolCall>,
+    /// The call that a tool's output answers.
+    pub answers: Option<String>,
+}
+
+impl Said {
+    /// Words and nothing else.
+    pub fn plain(speaker: Speaker, text: impl Into<String>) -> Self {
+        Self {
+            speaker,
+            text: text.into(),
+            calls: Vec::new(),
+            answers: None,
+        }
+    }
+}
+
+/// A tool that the agent called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The call's id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What it was given.
+    pub arguments: Value,
+}
