@@ -78,7 +78,7 @@ machines! {
     /// An event that was accepted.
     InboxState, "inbox row" {
         /// Recorded; waits for its lane.
-        Queued "queued" open { claim => Claimed, merge => Merged, discard => Discarded }
+        Queued "queued" open { claim => Claimed, merge => Merged, discard => Discarded, execute => Completed }
         /// A turn has it, under an epoch.
         Claimed "claimed" open { complete => Completed, retry_at => Queued, rescue => Queued, give_up => Dead, discard => Discarded }
         /// Answered, or deliberately not.
@@ -136,11 +136,13 @@ machines! {
         /// Waits for its turn in its target's queue.
         Queued "queued" open { claim => Sending, discard => Discarded }
         /// Handed to the adapter.
-        Sending "sending" open { deliver => Delivered, fail => Failed, retry_at => Retry, doubt => Unknown }
+        Sending "sending" open { deliver => Delivered, fail => Failed, retry_at => Retry, doubt => Doubted }
         /// Was certainly not sent; waits for its time.
         Retry "retry" open { claim => Sending, fail => Failed, discard => Discarded }
-        /// Was sent and no answer came.
-        Unknown "unknown" open { deliver => Delivered, retry_at => Retry, fail => Failed }
+        /// No answer came, or its sender is gone; holds its queue until it is settled what that means.
+        Doubted "doubted" open { deliver => Delivered, retry_at => Retry, fail => Failed, settle => Unknown }
+        /// Nobody can know whether it arrived; a dead letter says so.
+        Unknown "unknown" end { replay => Queued, discard => Discarded }
         /// The platform's receipt is there.
         Delivered "delivered" end { revise => Queued }
         /// Given up; a dead letter says why.

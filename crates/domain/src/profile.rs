@@ -46,3 +46,21 @@ pub enum BusyPolicy {
     /// The running turn is stopped.
     Interrupt,
 }
+
+impl BusyPolicy {
+    /// Its name in the ledger, the configuration and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Steer => "steer",
+            Self::Interrupt => "interrupt",
+        }
+    }
+
+    /// The policy that this name stands for.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Queue, Self::Steer, Self::Interrupt]
+            .into_iter()
+            .find(|policy| policy.as_str() == name)
+    }
+}

@@ -76,6 +76,11 @@ pub enum RunEvent {
         /// Whether it did what was asked.
         result: ToolResult,
     },
+    /// Somebody said something while the run was under way, and the model is told.
+    Steered {
+        /// What they said, as the model is told.
+        text: String,
+    },
     /// The runner changed what it remembers.
     StateUpdated {
         /// In which scope.
@@ -110,6 +115,7 @@ impl RunEvent {
             Self::Reasoning { .. } => "reasoning",
             Self::ToolStarted { .. } => "tool_started",
             Self::ToolCompleted { .. } => "tool_completed",
+            Self::Steered { .. } => "steered",
             Self::StateUpdated { .. } => "state_updated",
             Self::ActionRequested { .. } => "action_requested",
             Self::Log { .. } => "log",

@@ -76,6 +76,25 @@ pub enum Speaker {
     Tool,
 }
 
+impl Speaker {
+    /// Their name in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// The speaker that this name stands for.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::System, Self::User, Self::Assistant, Self::Tool]
+            .into_iter()
+            .find(|speaker| speaker.as_str() == name)
+    }
+}
+
 /// One thing that was said, as a model is shown it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Said {

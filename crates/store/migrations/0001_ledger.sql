@@ -56,6 +56,7 @@ CREATE TABLE inbox (
     run_id      BLOB,
     merged_into BLOB,
     reason      TEXT,
+    busy        TEXT,
     not_before  INTEGER NOT NULL,
     received_at INTEGER NOT NULL,
     ended_at    INTEGER
@@ -146,11 +147,13 @@ CREATE TABLE parts (
     attempts   INTEGER NOT NULL,
     epoch      INTEGER NOT NULL,
     not_before INTEGER NOT NULL,
+    revision   INTEGER NOT NULL,
+    sent       INTEGER NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE UNIQUE INDEX parts_by_reply ON parts (reply_id, ordinal);
-CREATE INDEX parts_open ON parts (target, priority, part_id) WHERE state IN ('queued', 'retry', 'sending', 'unknown');
+CREATE INDEX parts_open ON parts (target, priority, part_id) WHERE state IN ('queued', 'retry', 'sending', 'doubted');
 
 CREATE TABLE receipts (
     part_id BLOB    NOT NULL,

@@ -6,6 +6,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::event::Event;
 use talaria_domain::ids::{DeadId, EventId, RunId, SessionId};
 use talaria_domain::machine::{InboxState, Machine as _};
+use talaria_domain::profile::BusyPolicy;
 
 use crate::bind;
 use crate::change::{found, legal};
@@ -56,13 +57,15 @@ pub struct InboxRow {
     pub merged_into: Option<EventId>,
     /// Why it was discarded or given up.
     pub reason: Option<String>,
+    /// What was decided about it because a turn was running when it came.
+    pub busy: Option<BusyPolicy>,
     /// Not claimed before this time.
     pub not_before: Timestamp,
 }
 
 macro_rules! columns {
     () => {
-        "event, session_id, seq, state, attempts, epoch, run_id, merged_into, reason, not_before"
+        "event, session_id, seq, state, attempts, epoch, run_id, merged_into, reason, busy, not_before"
     };
 }
 
@@ -77,7 +80,11 @@ fn read(row: &Row<'_>) -> Result<InboxRow> {
         run: row.get(6)?,
         merged_into: row.get(7)?,
         reason: row.get(8)?,
-        not_before: row.get(9)?,
+        busy: row
+            .get::<Option<String>>(9)?
+            .as_deref()
+            .and_then(BusyPolicy::parse),
+        not_before: row.get(10)?,
     })
 }
 
@@ -87,6 +94,7 @@ pub struct Arrival {
     event: Event,
     json: String,
     opening: Opening,
+    not_before: Timestamp,
 }
 
 impl Arrival {
@@ -96,7 +104,25 @@ impl Arrival {
             json: to_json(&event)?,
             event,
             opening,
+            not_before: Timestamp::ZERO,
         })
+    }
+
+    /// Not to be claimed before this time: more of the same sender may follow.
+    #[must_use]
+    pub const fn not_before(mut self, time: Timestamp) -> Self {
+        self.not_before = time;
+        self
+    }
+
+    /// What arrived.
+    pub const fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// The conversation that it opens or goes on with.
+    pub const fn opening(&self) -> &Opening {
+        &self.opening
     }
 }
 
@@ -106,6 +132,7 @@ pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
         event,
         json,
         opening,
+        not_before,
     } = arrival;
     if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
         return Ok(Recorded::Duplicate { first });
@@ -115,8 +142,8 @@ pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
     let seq = tx.row(
         "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, 0, ?7) RETURNING seq",
-        bind![event.id, event.dedupe, session, kind, json, event.message, event.received_at],
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, ?8, ?7) RETURNING seq",
+        bind![event.id, event.dedupe, session, kind, json, event.message, event.received_at, not_before],
         |row| row.get(0),
     )?;
     let seq = found("number of event", event.id, seq)?;
@@ -135,13 +162,8 @@ pub fn claim(
     let LeaseName::Lane(session) = &lease.name else {
         return Ok(None);
     };
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM inbox WHERE session_id = ?1 AND state IN ('queued', 'claimed') ORDER BY seq LIMIT 1"
-    );
-    let head = tx.row(sql, bind![session], read)?;
-    let Some(head) = head.filter(|row| row.state == InboxState::Queued && row.not_before <= now)
+    let Some(head) =
+        head(tx, *session)?.filter(|row| row.state == InboxState::Queued && row.not_before <= now)
     else {
         return Ok(None);
     };
@@ -150,6 +172,42 @@ pub fn claim(
         bind![head.event.id, lease.epoch, run],
     )?;
     get(tx, head.event.id).map(Some)
+}
+
+/// What stands at the front of a lane. Commands do not wait there: they take the control path.
+pub fn head(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<InboxRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM inbox WHERE session_id = ?1 AND state IN ('queued', 'claimed') AND kind <> 'command'
+         ORDER BY seq LIMIT 1"
+    );
+    tx.row(sql, bind![session], read)
+}
+
+/// A command was carried out, or an event that needs no turn was dealt with.
+pub fn execute(tx: &mut Tx<'_>, event: EventId, at: Timestamp) -> Result<()> {
+    let row = get(tx, event)?;
+    set_state(tx, &row, ("execute", InboxState::Completed), None, at)
+}
+
+/// Commands that were accepted and not carried out, oldest first.
+pub fn open_commands(tx: &mut Tx<'_>) -> Result<Vec<InboxRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM inbox WHERE state IN ('queued', 'claimed') AND kind = 'command' ORDER BY seq"
+    );
+    tx.rows(sql, &[], read)
+}
+
+/// Keeps what was decided about an event because a turn was running when it came.
+pub fn set_busy(tx: &mut Tx<'_>, event: EventId, policy: BusyPolicy) -> Result<()> {
+    tx.execute(
+        "UPDATE inbox SET busy = ?2 WHERE event_id = ?1",
+        bind![event, policy.as_str()],
+    )?;
+    Ok(())
 }
 
 /// The event was answered, or deliberately not.

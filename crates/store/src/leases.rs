@@ -127,6 +127,16 @@ pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
     Ok(())
 }
 
+/// Takes a lease away from whoever has it: their epoch is a stale one from here on. What they held is the caller's to
+/// deal with, in the same transaction.
+pub fn seize(tx: &mut Tx<'_>, name: &LeaseName) -> Result<()> {
+    tx.execute(
+        "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE name = ?1",
+        bind![name.to_string()],
+    )?;
+    Ok(())
+}
+
 /// Refuses to go on if somebody else has taken the lease over. An expired lease that nobody took is still good:
 /// its owner was slow, and nobody else has started.
 pub fn fence(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {

@@ -2,8 +2,7 @@
 //! queue and leave one at a time, finals before notices before progress. Every attempt's outcome is kept; a delivered
 //! part has its receipts.
 //!
-//! A part that is being sent, or of which nobody knows whether it arrived, holds its queue: what comes after it
-//! cannot overtake it.
+//! A part that is being sent, or that no answer came for, holds its queue: what comes after it cannot overtake it.
 
 use talaria_domain::address::{ReturnAddress, TargetKey};
 use talaria_domain::clock::Timestamp;
@@ -35,11 +34,15 @@ pub struct QueuedPart {
     pub epoch: i64,
     /// Not sent before this time.
     pub not_before: Timestamp,
+    /// How often what it shows was changed.
+    pub revision: i64,
+    /// The revision that was last handed to an adapter.
+    pub sent: i64,
 }
 
 macro_rules! part_columns {
     () => {
-        "part_id, reply_id, ordinal, body, target, state, attempts, epoch, not_before"
+        "part_id, reply_id, ordinal, body, target, state, attempts, epoch, not_before, revision, sent"
     };
 }
 
@@ -56,6 +59,8 @@ fn read_part(row: &Row<'_>) -> Result<QueuedPart> {
         attempts: row.get(6)?,
         epoch: row.get(7)?,
         not_before: row.get(8)?,
+        revision: row.get(9)?,
+        sent: row.get(10)?,
     })
 }
 
@@ -125,11 +130,12 @@ pub fn add_part(tx: &mut Tx<'_>, part: &Part, at: Timestamp) -> Result<()> {
     let target = reply.return_to.address.target();
     tx.execute(
         "INSERT INTO parts
-             (part_id, reply_id, ordinal, target, priority, state, body, attempts, epoch, not_before, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, 0, 0, 0, ?7)",
+             (part_id, reply_id, ordinal, target, priority, state, body, attempts, epoch, not_before, revision, sent,
+              created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 'queued', ?6, 0, 0, 0, 1, 0, ?7)",
         bind![part.id, part.reply, part.ordinal, target, priority(reply.kind), to_json(&part.body)?, at],
     )?;
-    tx.wake(Wake::Outbox);
+    tx.wake(Wake::Target(target));
     Ok(())
 }
 
@@ -141,22 +147,28 @@ const fn priority(kind: ReplyKind) -> i64 {
     }
 }
 
-/// Makes a part that is there show something else.
+/// Makes a part show something else. One that is on its way is sent again when it has arrived.
 pub fn revise(tx: &mut Tx<'_>, part: PartId, body: &PartBody) -> Result<()> {
     let row = get_part(tx, part)?;
-    if row.state == PartState::Queued {
-        tx.execute(
-            "UPDATE parts SET body = ?2 WHERE part_id = ?1",
-            bind![part, to_json(body)?],
-        )?;
-        return Ok(());
+    if row.state.is_end() {
+        legal(part, row.state, "revise", PartState::Queued)?;
     }
-    legal(part, row.state, "revise", PartState::Queued)?;
     tx.execute(
-        "UPDATE parts SET body = ?2, state = 'queued', not_before = 0 WHERE part_id = ?1",
+        "UPDATE parts SET body = ?2, revision = revision + 1 WHERE part_id = ?1",
         bind![part, to_json(body)?],
     )?;
-    tx.wake(Wake::Outbox);
+    if row.state.is_end() {
+        show_again(tx, &row)?;
+    }
+    Ok(())
+}
+
+fn show_again(tx: &mut Tx<'_>, row: &QueuedPart) -> Result<()> {
+    tx.execute(
+        "UPDATE parts SET state = 'queued', not_before = 0 WHERE part_id = ?1",
+        bind![row.part.id],
+    )?;
+    tx.wake(Wake::Target(row.target));
     Ok(())
 }
 
@@ -177,32 +189,82 @@ pub fn withdraw(tx: &mut Tx<'_>, reply: ReplyId, at: Timestamp) -> Result<()> {
     set_reply_state(tx, &row, ("discard", ReplyState::Discarded), at)
 }
 
-/// Takes parts that may be sent now: the first of each queue that nothing holds.
-pub fn claim(tx: &mut Tx<'_>, epoch: i64, now: Timestamp, limit: u32) -> Result<Vec<QueuedPart>> {
-    let heads = tx.rows(
-        "SELECT p.part_id FROM parts p
-         WHERE p.state IN ('queued', 'retry') AND p.not_before <= ?1 AND NOT EXISTS (
-             SELECT 1 FROM parts q
-             WHERE q.target = p.target AND q.state IN ('queued', 'retry', 'sending', 'unknown') AND (
-                 q.state IN ('sending', 'unknown')
-                 OR q.priority < p.priority
-                 OR (q.priority = p.priority AND q.part_id < p.part_id)))
-         ORDER BY p.priority, p.part_id LIMIT ?2 /* skip locked */",
-        bind![now, limit],
-        |row| row.get::<PartId>(0),
+/// What stands at the front of a target's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// Nothing waits.
+    Empty,
+    /// Something is being sent already.
+    Busy,
+    /// The first has to wait until then.
+    Later(Timestamp),
+    /// Nobody knows whether the first arrived: that has to be settled before anything else is sent.
+    Doubted(Box<Sending>),
+    /// The first, taken to be sent.
+    Claimed(Box<Sending>),
+}
+
+/// A part on its way, with all that sending it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sending {
+    /// The part.
+    pub queued: QueuedPart,
+    /// The reply it belongs to.
+    pub reply: Reply,
+    /// What the platform shows of it already.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Takes the first part of a target's queue, if nothing holds it.
+pub fn claim(tx: &mut Tx<'_>, target: TargetKey, epoch: i64, now: Timestamp) -> Result<Head> {
+    let holding = concat!(
+        "SELECT ",
+        part_columns!(),
+        " FROM parts WHERE target = ?1 AND state IN ('queued', 'retry', 'sending', 'doubted')
+             AND state IN ('sending', 'doubted') LIMIT 1"
+    );
+    if let Some(held) = tx.row(holding, bind![target], read_part)? {
+        if held.state == PartState::Sending {
+            return Ok(Head::Busy);
+        }
+        return Ok(Head::Doubted(Box::new(sending(tx, held)?)));
+    }
+    let waiting = concat!(
+        "SELECT ",
+        part_columns!(),
+        " FROM parts WHERE target = ?1 AND state IN ('queued', 'retry', 'sending', 'doubted')
+         ORDER BY priority, part_id LIMIT 1"
+    );
+    let Some(first) = tx.row(waiting, bind![target], read_part)? else {
+        return Ok(Head::Empty);
+    };
+    if first.not_before > now {
+        return Ok(Head::Later(first.not_before));
+    }
+    legal(first.part.id, first.state, "claim", PartState::Sending)?;
+    tx.execute(
+        "UPDATE parts SET state = 'sending', attempts = attempts + 1, epoch = ?2, sent = revision WHERE part_id = ?1",
+        bind![first.part.id, epoch],
     )?;
-    heads
-        .into_iter()
-        .map(|part| {
-            let row = get_part(tx, part)?;
-            legal(part, row.state, "claim", PartState::Sending)?;
-            tx.execute(
-                "UPDATE parts SET state = 'sending', attempts = attempts + 1, epoch = ?2 WHERE part_id = ?1",
-                bind![part, epoch],
-            )?;
-            get_part(tx, part)
-        })
-        .collect()
+    let claimed = get_part(tx, first.part.id)?;
+    Ok(Head::Claimed(Box::new(sending(tx, claimed)?)))
+}
+
+fn sending(tx: &mut Tx<'_>, queued: QueuedPart) -> Result<Sending> {
+    Ok(Sending {
+        reply: get(tx, queued.part.reply)?,
+        receipts: receipts(tx, queued.part.id)?,
+        queued,
+    })
+}
+
+/// The queues that something waits in, or is stuck in.
+pub fn open_targets(tx: &mut Tx<'_>) -> Result<Vec<TargetKey>> {
+    tx.rows(
+        "SELECT DISTINCT target FROM parts WHERE state IN ('queued', 'retry', 'sending', 'doubted') ORDER BY target",
+        &[],
+        |row| row.get(0),
+    )
 }
 
 /// An attempt that ended: which part, under which epoch, with what outcome.
@@ -239,6 +301,15 @@ pub fn deliver(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
             bind![attempt.part, ordinal, receipt.message, receipt.at],
         )?;
     }
+    if row.revision != row.sent {
+        legal(
+            attempt.part,
+            PartState::Delivered,
+            "revise",
+            PartState::Queued,
+        )?;
+        return show_again(tx, &row);
+    }
     settle_reply(tx, row.part.reply, attempt.at)
 }
 
@@ -247,14 +318,30 @@ pub fn retry_at(tx: &mut Tx<'_>, attempt: &Attempt, at: Timestamp) -> Result<()>
     end_attempt(tx, attempt, PartState::Retry, at).map(drop)
 }
 
-/// Nobody knows whether it arrived: it holds its queue until that is settled.
+/// No answer came: it holds its queue until it is settled what that means.
 pub fn doubt(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
-    end_attempt(tx, attempt, PartState::Unknown, Timestamp::ZERO).map(drop)
+    end_attempt(tx, attempt, PartState::Doubted, Timestamp::ZERO).map(drop)
+}
+
+/// Nobody can know whether it arrived: a dead letter says so, and the queue moves on.
+pub fn settle(tx: &mut Tx<'_>, attempt: &Attempt, letter: DeadId, reason: &str) -> Result<()> {
+    let row = end_attempt(tx, attempt, PartState::Unknown, Timestamp::ZERO)?;
+    bury(tx, &row, attempt, letter, reason)
 }
 
 /// Gives a part up: it becomes a dead letter, and its reply has failed.
 pub fn fail(tx: &mut Tx<'_>, attempt: &Attempt, letter: DeadId, reason: &str) -> Result<()> {
     let row = end_attempt(tx, attempt, PartState::Failed, Timestamp::ZERO)?;
+    bury(tx, &row, attempt, letter, reason)
+}
+
+fn bury(
+    tx: &mut Tx<'_>,
+    row: &QueuedPart,
+    attempt: &Attempt,
+    letter: DeadId,
+    reason: &str,
+) -> Result<()> {
     let reply = get(tx, row.part.reply)?;
     let burial = dead::Burial {
         id: letter,
@@ -285,7 +372,8 @@ fn end_attempt(
     let verb = match to {
         PartState::Delivered => "deliver",
         PartState::Retry => "retry_at",
-        PartState::Unknown => "doubt",
+        PartState::Doubted => "doubt",
+        PartState::Unknown => "settle",
         _ => "fail",
     };
     legal(attempt.part, row.state, verb, to)?;
@@ -298,7 +386,7 @@ fn end_attempt(
          SELECT ?1, COUNT(*) + 1, ?2, ?3 FROM attempts WHERE part_id = ?1",
         bind![attempt.part, to_json(&attempt.outcome)?, attempt.at],
     )?;
-    tx.wake(Wake::Outbox);
+    tx.wake(Wake::Target(row.target));
     Ok(row)
 }
 
@@ -313,7 +401,9 @@ fn settle_reply(tx: &mut Tx<'_>, reply: ReplyId, at: Timestamp) -> Result<()> {
     if row.state != ReplyState::Finished || states.iter().any(|state| !state.is_end()) {
         return Ok(());
     }
-    let has_failed = states.contains(&PartState::Failed);
+    let has_failed = [PartState::Failed, PartState::Unknown]
+        .iter()
+        .any(|lost| states.contains(lost));
     let change = if has_failed {
         ("fail", ReplyState::Failed)
     } else {
@@ -337,7 +427,7 @@ fn set_reply_state(
     Ok(())
 }
 
-/// Sends a failed part on its way again, with its attempts kept.
+/// Sends a part that was given up on its way again, with its attempts kept.
 pub(crate) fn replay(tx: &mut Tx<'_>, part: PartId) -> Result<()> {
     let row = get_part(tx, part)?;
     legal(part, row.state, "replay", PartState::Queued)?;
@@ -354,11 +444,11 @@ pub(crate) fn replay(tx: &mut Tx<'_>, part: PartId) -> Result<()> {
             Timestamp::ZERO,
         )?;
     }
-    tx.wake(Wake::Outbox);
+    tx.wake(Wake::Target(row.target));
     Ok(())
 }
 
-/// Lays a failed part to rest.
+/// Lays a part that was given up to rest.
 pub(crate) fn discard(tx: &mut Tx<'_>, part: PartId, at: Timestamp) -> Result<()> {
     let row = get_part(tx, part)?;
     legal(part, row.state, "discard", PartState::Discarded)?;
@@ -372,11 +462,11 @@ pub(crate) fn discard(tx: &mut Tx<'_>, part: PartId, at: Timestamp) -> Result<()
 /// What a target's lost owner was sending may or may not have arrived. Gives how many.
 pub(crate) fn rescue(tx: &mut Tx<'_>, target: TargetKey) -> Result<u64> {
     let rescued = tx.execute(
-        "UPDATE parts SET state = 'unknown' WHERE target = ?1 AND state = 'sending'",
+        "UPDATE parts SET state = 'doubted' WHERE target = ?1 AND state = 'sending'",
         bind![target],
     )?;
     if rescued > 0 {
-        tx.wake(Wake::Outbox);
+        tx.wake(Wake::Target(target));
     }
     Ok(rescued)
 }

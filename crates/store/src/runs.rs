@@ -181,14 +181,27 @@ pub fn journal(
 
 /// Interrupts what a lane's lost owner was running. Gives how many.
 pub(crate) fn rescue(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<u64> {
+    end_open(tx, session, &RunOutcome::Interrupted, at)
+}
+
+/// Cancels what runs in a lane whose lease was seized. Gives how many.
+pub fn cancel(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<u64> {
+    end_open(tx, session, &RunOutcome::Cancelled, at)
+}
+
+fn end_open(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    outcome: &RunOutcome,
+    at: Timestamp,
+) -> Result<u64> {
     let sql = concat!(
         "SELECT ",
         columns!(),
         " FROM runs WHERE session_id = ?1 AND ended_at IS NULL ORDER BY run_id"
     );
     let open = tx.rows(sql, bind![session], read)?;
-    open.iter()
-        .try_for_each(|run| end(tx, run, &RunOutcome::Interrupted, at))?;
+    open.iter().try_for_each(|run| end(tx, run, outcome, at))?;
     Ok(open.len() as u64)
 }
 

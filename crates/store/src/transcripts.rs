@@ -4,6 +4,7 @@
 use serde_json::Value as Json;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
+pub use talaria_domain::runner::Speaker;
 
 use crate::bind;
 use crate::error::{Result, StoreError};
@@ -11,19 +12,6 @@ use crate::search;
 use crate::sessions;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
-
-/// Who said it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Speaker {
-    /// The profile's instructions, a summary.
-    System,
-    /// A person.
-    User,
-    /// The agent.
-    Assistant,
-    /// A tool.
-    Tool,
-}
 
 /// Whether an entry is part of what the model is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,26 +24,28 @@ pub enum Visibility {
     Compacted,
 }
 
-macro_rules! named {
-    ($type:ident, $what:literal, $($variant:ident $name:literal),*) => {
-        impl $type {
-            /// Its name in the ledger.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),* }
-            }
-
-            fn parse(name: &str) -> Result<Self> {
-                match name {
-                    $($name => Ok(Self::$variant),)*
-                    _ => Err(StoreError::unreadable("entry", &format!("unknown {} {name:?}", $what))),
-                }
-            }
+impl Visibility {
+    /// Its name in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Shown => "shown",
+            Self::Undone => "undone",
+            Self::Compacted => "compacted",
         }
-    };
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [Self::Shown, Self::Undone, Self::Compacted]
+            .into_iter()
+            .find(|visibility| visibility.as_str() == name)
+    }
 }
 
-named!(Speaker, "speaker", System "system", User "user", Assistant "assistant", Tool "tool");
-named!(Visibility, "visibility", Shown "shown", Undone "undone", Compacted "compacted");
+/// What a name stands for, or that it stands for nothing.
+fn named<T>(name: &str, found: Option<T>) -> Result<T> {
+    let unknown = || StoreError::unreadable("entry", &format!("unknown word {name:?}"));
+    found.ok_or_else(unknown)
+}
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,13 +82,14 @@ pub struct Utterance {
 }
 
 fn read(row: &Row<'_>) -> Result<Entry> {
+    let (speaker, visibility) = (row.get::<String>(1)?, row.get::<String>(5)?);
     Ok(Entry {
         seq: row.get(0)?,
-        speaker: Speaker::parse(&row.get::<String>(1)?)?,
+        speaker: named(&speaker, Speaker::parse(&speaker))?,
         text: row.get(2)?,
         detail: row.json(3)?,
         run: row.get(4)?,
-        visibility: Visibility::parse(&row.get::<String>(5)?)?,
+        visibility: named(&visibility, Visibility::parse(&visibility))?,
         at: row.get(6)?,
     })
 }

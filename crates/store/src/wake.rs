@@ -4,6 +4,7 @@
 //! A wake is a hint, never the message: whoever wakes looks into the ledger. A subscriber that fell behind gets
 //! [`Wake::Everything`] and looks at all of it.
 
+use talaria_domain::address::TargetKey;
 use talaria_domain::ids::SessionId;
 use tokio::sync::broadcast;
 
@@ -12,8 +13,8 @@ use tokio::sync::broadcast;
 pub enum Wake {
     /// A session's lane has something to do.
     Lane(SessionId),
-    /// Something may be sent.
-    Outbox,
+    /// Something may be sent to a target.
+    Target(TargetKey),
     /// A job ended or started.
     Jobs,
     /// Signals were lost: look at everything.
@@ -25,7 +26,7 @@ impl Wake {
     pub(crate) fn encode(self) -> String {
         match self {
             Self::Lane(session) => format!("lane {session}"),
-            Self::Outbox => "outbox".to_owned(),
+            Self::Target(target) => format!("target {}", target.0),
             Self::Jobs => "jobs".to_owned(),
             Self::Everything => "everything".to_owned(),
         }
@@ -33,15 +34,13 @@ impl Wake {
 
     /// Back again. What a newer node says and we do not know means: look at everything.
     pub(crate) fn decode(text: &str) -> Self {
-        let lane = text
-            .strip_prefix("lane ")
-            .and_then(|id| id.parse().ok())
-            .map(Self::Lane);
-        match text {
-            "outbox" => Self::Outbox,
-            "jobs" => Self::Jobs,
-            _ => lane.unwrap_or(Self::Everything),
-        }
+        let understood = match text.split_once(' ') {
+            Some(("lane", id)) => id.parse().ok().map(Self::Lane),
+            Some(("target", id)) => id.parse().ok().map(|id| Self::Target(TargetKey(id))),
+            None if text == "jobs" => Some(Self::Jobs),
+            _ => None,
+        };
+        understood.unwrap_or(Self::Everything)
     }
 }
 
@@ -76,6 +75,7 @@ mod tests {
     //! What one node says, another understands.
 
     use talaria_domain::clock::Timestamp;
+    use talaria_domain::digest::Digest;
     use talaria_domain::ids::SeededIds;
 
     use super::*;
@@ -83,7 +83,8 @@ mod tests {
     #[test]
     fn wakes_survive_the_wire() {
         let lane = Wake::Lane(SessionId::next(&SeededIds::from_seed(1), Timestamp::ZERO));
-        for wake in [lane, Wake::Outbox, Wake::Jobs, Wake::Everything] {
+        let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
+        for wake in [lane, target, Wake::Jobs, Wake::Everything] {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }
         assert_eq!(Wake::decode("something newer"), Wake::Everything);

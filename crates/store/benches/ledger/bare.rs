@@ -17,7 +17,7 @@ const CURRENT: &str = "SELECT session_id FROM session_keys WHERE key_id = ?1";
 const INSERT: &str =
     "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, 0, ?7) RETURNING seq";
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, ?8, ?7) RETURNING seq";
 
 /// These are the store's own texts, or the comparison means nothing.
 fn check_texts() {
@@ -88,7 +88,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
     let message = event.message.as_ref().map(MessageId::as_str);
     let kind = event.kind.as_str();
     let _seq: i64 = statement(INSERT)
-        .query_one((id, dedupe, session, kind, json, message, at), |row| {
+        .query_one((id, dedupe, session, kind, json, message, at, 0), |row| {
             row.get(0)
         })
         .unwrap();
@@ -145,6 +145,7 @@ fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement
                 json,
                 &message,
                 &at,
+                &0_i64,
             ],
         )
         .unwrap();

@@ -262,7 +262,7 @@ both_engines! {
         world.clock.advance(TTL);
         assert_eq!(rescued(world, Ended::Expired).await, Rescued { leases: 2, events: 1, runs: 1, parts: 1 });
         let after = states(world, &lost).await;
-        assert_eq!(after, (InboxState::Queued, RunState::Interrupted, PartState::Unknown));
+        assert_eq!(after, (InboxState::Queued, RunState::Interrupted, PartState::Doubted));
         assert_eq!(rescued(world, Ended::Expired).await, Rescued::default(), "once is enough");
 
         let (former, at) = (lost.clone(), world.now());
@@ -300,7 +300,7 @@ both_engines! {
         assert_eq!(rescued(world, Ended::OwnedBy("nor".into())).await, Rescued::default());
         assert_eq!(rescued(world, Ended::OwnedBy("north".into())).await, all);
         let after = states(world, &lost).await;
-        assert_eq!(after, (InboxState::Queued, RunState::Interrupted, PartState::Unknown));
+        assert_eq!(after, (InboxState::Queued, RunState::Interrupted, PartState::Doubted));
         let untouched = (InboxState::Claimed, RunState::Running, PartState::Sending);
         assert_eq!(states(world, &good).await, untouched);
         ends(world, &good).await;

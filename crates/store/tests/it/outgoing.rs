@@ -5,7 +5,9 @@ use std::time::Duration;
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, ReplyKind};
 use talaria_domain::ids::{DeadId, PartId, ReplyId};
 use talaria_domain::machine::{DeadState, PartState, ReplyState};
+use talaria_sim::people::direct_chat;
 use talaria_store::dead::{self, Thing};
+use talaria_store::outbox::Head;
 use talaria_store::{Conflict, StoreError, outbox};
 
 use crate::world::World;
@@ -94,22 +96,42 @@ both_engines! {
     async fn two_targets_do_not_hold_each_other(world) {
         let (_, ada) = answer(world, "ada", ReplyKind::Progress, 2).await;
         let (_, bob) = answer(world, "bob", ReplyKind::Final, 2).await;
-        assert_eq!(world.sends(1).await, [bob[0], ada[0]]);
+        assert_eq!(world.sends(1).await, [ada[0], bob[0]]);
         world.arrives(bob[0], 1).await;
         assert_eq!(world.sends(1).await, [bob[1]], "ada's is still being sent");
         world.arrives(ada[0], 1).await;
         assert_eq!(world.sends(1).await, [ada[1]]);
     }
 
-    async fn no_more_is_claimed_than_was_asked_for(world) {
-        for who in ["ada", "bob", "cyd"] {
-            answer(world, who, ReplyKind::Final, 1).await;
-        }
-        let now = world.now();
-        for expected in [2, 1, 0] {
-            let claimed = world.write(move |tx| outbox::claim(tx, 1, now, 2)).await;
-            assert_eq!(claimed.len(), expected);
-        }
+    async fn the_head_of_a_queue_says_what_it_is(world) {
+        let (target, now) = (direct_chat("ada").target(), world.now());
+        let head = async || world.write(move |tx| outbox::claim(tx, target, 1, now)).await;
+        assert_eq!(head().await, Head::Empty);
+        let (reply, parts) = answer(world, "ada", ReplyKind::Final, 1).await;
+        let Head::Claimed(sending) = head().await else { panic!("it waits") };
+        assert_eq!((sending.queued.part.id, sending.reply.id, sending.receipts), (parts[0], reply, vec![]));
+        assert_eq!(head().await, Head::Busy);
+        let (doubt, due) = (world.attempt(parts[0], 1, no_answer()), now.plus(SOON));
+        world.write(move |tx| outbox::doubt(tx, &doubt)).await;
+        let Head::Doubted(doubted) = head().await else { panic!("it is in doubt") };
+        assert_eq!(doubted.queued.part.id, parts[0]);
+        let settled = world.attempt(parts[0], 1, not_sent("flood"));
+        world.write(move |tx| outbox::retry_at(tx, &settled, due)).await;
+        assert_eq!(head().await, Head::Later(due));
+    }
+
+    async fn what_nobody_can_know_is_listed_and_the_queue_moves_on(world) {
+        let (reply, parts) = answer(world, "ada", ReplyKind::Final, 2).await;
+        let (first, letter) = (parts[0], world.id(DeadId::from_bytes));
+        world.sends(1).await;
+        let (doubt, settled) = (world.attempt(first, 1, no_answer()), world.attempt(first, 1, no_answer()));
+        world.write(move |tx| outbox::doubt(tx, &doubt)).await;
+        world.write(move |tx| outbox::settle(tx, &settled, letter, "nobody can know")).await;
+        assert_eq!(part_state(world, first).await, PartState::Unknown);
+        assert_eq!(drain(world).await, [parts[1]]);
+        assert_eq!(reply_state(world, reply).await, ReplyState::Failed);
+        let letters = world.read(|tx| dead::list(tx, None, 10)).await;
+        assert_eq!(letters.iter().map(|letter| letter.thing).collect::<Vec<_>>(), [Thing::Part(first)]);
     }
 
     async fn many_claimers_at_once_take_each_part_once(world) {
@@ -118,10 +140,18 @@ both_engines! {
         let mut tasks = tokio::task::JoinSet::new();
         for epoch in 1..=16 {
             let (ledger, now) = (world.ledger.clone(), world.now());
-            tasks.spawn(async move { ledger.write(move |tx| outbox::claim(tx, epoch, now, 100)).await });
+            for who in ["ada", "bob"] {
+                let (ledger, target) = (ledger.clone(), direct_chat(who).target());
+                tasks.spawn(async move { ledger.write(move |tx| outbox::claim(tx, target, epoch, now)).await });
+            }
         }
-        let claimed = tasks.join_all().await.into_iter().flat_map(Result::unwrap);
-        let mut claimed: Vec<PartId> = claimed.map(|queued| queued.part.id).collect();
+        let mut claimed = Vec::new();
+        for head in tasks.join_all().await {
+            match head.unwrap() {
+                Head::Claimed(sending) => claimed.push(sending.queued.part.id),
+                head => assert_eq!(head, Head::Busy),
+            }
+        }
         claimed.sort_unstable();
         assert_eq!(claimed, [ada[0], bob[0]]);
     }
@@ -335,13 +365,20 @@ both_engines! {
         assert_eq!(reply_state(world, reply).await, ReplyState::Delivered);
     }
 
-    async fn what_is_being_sent_cannot_be_revised(world) {
-        let (_, parts) = answer(world, "ada", ReplyKind::Progress, 1).await;
+    async fn what_is_revised_on_its_way_is_sent_again_when_it_has_arrived(world) {
+        let (reply, parts) = answer(world, "ada", ReplyKind::Progress, 1).await;
         let part = parts[0];
         world.sends(1).await;
-        let refused = world.refusal(move |tx| outbox::revise(tx, part, &text("too late"))).await;
-        assert!(matches!(refused, StoreError::Conflict(Conflict::Transition { .. })), "{refused:?}");
-        assert_eq!(world.read(move |tx| outbox::get_part(tx, part)).await.part.body, text("part 0"));
+        world.write(move |tx| outbox::revise(tx, part, &text("more"))).await;
+        assert_eq!(part_state(world, part).await, PartState::Sending);
+        assert_eq!(world.sends(1).await, [], "it is still on its way");
+        world.arrives(part, 1).await;
+        assert_eq!(part_state(world, part).await, PartState::Queued, "what is shown is not the latest");
+        assert_eq!(reply_state(world, reply).await, ReplyState::Finished);
+        assert_eq!(world.sends(2).await, parts);
+        world.arrives(part, 2).await;
+        assert_eq!(part_state(world, part).await, PartState::Delivered);
+        assert_eq!(reply_state(world, reply).await, ReplyState::Delivered);
     }
 
     async fn a_withdrawn_reply_discards_what_waits_and_nothing_else(world) {

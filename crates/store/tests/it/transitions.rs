@@ -191,7 +191,7 @@ fn reset(tx: &mut Tx<'_>, cast: &Cast) -> Result<()> {
     let queued = "UPDATE runs SET state = 'queued', ended_at = NULL, outcome = NULL";
     tx.execute(queued, &[])?;
     tx.execute("UPDATE replies SET state = 'open', ended_at = NULL", &[])?;
-    let queued = "UPDATE parts SET state = 'queued', epoch = ?1, not_before = 0";
+    let queued = "UPDATE parts SET state = 'queued', epoch = ?1, not_before = 0, sent = revision";
     tx.execute(queued, bind![cast.target.epoch])?;
     tx.execute("DELETE FROM dead_letters", &[])?;
     let [about_event, about_part, _] = cast.letters;
@@ -285,6 +285,9 @@ fn events() -> Script<InboxState> {
             }),
             verb("drop", Discarded, |tx, cast| {
                 dead::drop(tx, cast.letters[0], cast.at)
+            }),
+            verb("execute", Completed, |tx, cast| {
+                inbox::execute(tx, cast.event, cast.at)
             }),
             verb("rescue", Queued, rescue_all).only_from(&[Claimed]),
         ],
@@ -385,16 +388,20 @@ fn answers() -> Script<ReplyState> {
 }
 
 fn parts() -> Script<PartState> {
-    use PartState::{Delivered, Discarded, Failed, Queued, Retry, Sending, Unknown};
+    use PartState::{Delivered, Discarded, Doubted, Failed, Queued, Retry, Sending, Unknown};
     Script {
         put: |tx, cast, state| {
-            let sql = "UPDATE parts SET state = ?2 WHERE part_id = ?1";
+            let sql = "UPDATE parts SET state = ?2, sent = revision WHERE part_id = ?1";
             tx.execute(sql, bind![cast.part, state.as_str()])
         },
-        look: |tx, cast| outbox::get_part(tx, cast.part).map(|row| (row.state, format!("{row:?}"))),
+        look: |tx, cast| {
+            let row = outbox::get_part(tx, cast.part)?;
+            Ok((row.state, format!("{:?} {}", row.part, row.attempts)))
+        },
         verbs: vec![
             verb("claim", Sending, |tx, cast| {
-                outbox::claim(tx, cast.target.epoch, cast.at, 10).map(drop)
+                let target = direct_chat("ada").target();
+                outbox::claim(tx, target, cast.target.epoch, cast.at).map(drop)
             })
             .only_from(&[Queued, Retry]),
             verb("deliver", Delivered, |tx, cast| {
@@ -403,8 +410,11 @@ fn parts() -> Script<PartState> {
             verb("retry_at", Retry, |tx, cast| {
                 outbox::retry_at(tx, &silence(cast), cast.at)
             }),
-            verb("doubt", Unknown, |tx, cast| {
+            verb("doubt", Doubted, |tx, cast| {
                 outbox::doubt(tx, &silence(cast))
+            }),
+            verb("settle", Unknown, |tx, cast| {
+                outbox::settle(tx, &silence(cast), cast.letters[2], "no")
             }),
             verb("fail", Failed, |tx, cast| {
                 outbox::fail(tx, &silence(cast), cast.letters[2], "no")
@@ -413,7 +423,7 @@ fn parts() -> Script<PartState> {
                 let markdown = "text".to_owned();
                 outbox::revise(tx, cast.part, &PartBody::Text { markdown })
             })
-            .skipping(&[Queued]),
+            .skipping(&[Queued, Sending, Retry, Doubted]),
             verb("replay", Queued, |tx, cast| {
                 dead::replay(tx, cast.letters[1], cast.at)
             }),
@@ -424,7 +434,7 @@ fn parts() -> Script<PartState> {
                 outbox::withdraw(tx, cast.reply, cast.at)
             })
             .only_from(&[Queued, Retry]),
-            verb("doubt", Unknown, rescue_all).only_from(&[Sending]),
+            verb("doubt", Doubted, rescue_all).only_from(&[Sending]),
         ],
     }
 }

@@ -1,8 +1,13 @@
 //! Whoever waits hears of a commit, once it happened and only then, on this node and on others.
 
+use talaria_sim::people::direct_chat;
 use talaria_store::{Ledger, StoreError, Wake, inbox};
 
 use crate::world::World;
+
+fn target() -> Wake {
+    Wake::Target(direct_chat("ada").target())
+}
 
 both_engines! {
     async fn a_commit_wakes_and_a_failure_does_not(world) {
@@ -21,13 +26,13 @@ both_engines! {
         let mut wakes = world.ledger.subscribe();
         for _ in 0..50 {
             world.write(|tx| {
-                tx.wake(Wake::Outbox);
+                tx.wake(target());
                 tx.wake(Wake::Jobs);
-                tx.wake(Wake::Outbox);
+                tx.wake(target());
                 Ok(())
             }).await;
         }
-        assert_eq!(wakes.next().await, Some(Wake::Outbox), "kept while there is room");
+        assert_eq!(wakes.next().await, Some(target()), "kept while there is room");
         assert_eq!(wakes.next().await, Some(Wake::Jobs), "and told once a commit");
         for _ in 0..90 {
             world.write(|tx| {

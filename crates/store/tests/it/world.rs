@@ -17,7 +17,7 @@ pub(crate) use talaria_sim::people::{direct_chat, person};
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::maintenance::integrity;
-use talaria_store::outbox::{self, Attempt, ReplyStart};
+use talaria_store::outbox::{self, Attempt, Head, ReplyStart};
 use talaria_store::runs::{self, Admission};
 use talaria_store::sessions::Opening;
 use talaria_store::{Durability, Ledger, Result, Settings, StoreError, Tx};
@@ -242,10 +242,20 @@ impl World {
     /// Takes the parts that may be sent now.
     pub(crate) async fn sends(&self, epoch: i64) -> Vec<PartId> {
         let now = self.now();
-        let claimed = self
-            .write(move |tx| outbox::claim(tx, epoch, now, 100))
-            .await;
-        claimed.iter().map(|queued| queued.part.id).collect()
+        let claimed = self.write(move |tx| {
+            let targets = outbox::open_targets(tx)?;
+            let heads = targets
+                .into_iter()
+                .map(|target| outbox::claim(tx, target, epoch, now));
+            heads.collect::<Result<Vec<Head>>>()
+        });
+        let part = |head: Head| match head {
+            Head::Claimed(sending) => Some(sending.queued.part.id),
+            _ => None,
+        };
+        let mut claimed: Vec<PartId> = claimed.await.into_iter().filter_map(part).collect();
+        claimed.sort_unstable();
+        claimed
     }
 
     /// What became of sending a part under an epoch.
