@@ -65,7 +65,7 @@ pub struct Reply {
     pub revision: i64,
 }
 
-/// What a reply is to the reader; finals go out before progress.
+/// What a reply is to the reader; answers and notices go out before progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyKind {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::address::ReturnAddress;
 use crate::authority::Authority;
 use crate::clock::Timestamp;
-use crate::ids::{RunId, SessionId};
+use crate::ids::{EventId, RunId, SessionId};
 use crate::machine::RunState;
 use crate::names::RunnerId;
 use crate::scope::StateScope;
@@ -19,6 +19,8 @@ pub struct Run {
     pub id: RunId,
     /// The conversation it is a turn of.
     pub session: SessionId,
+    /// What it answers.
+    pub event: EventId,
     /// What thinks.
     pub runner: RunnerId,
     /// Where it stands.

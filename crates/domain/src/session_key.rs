@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::address::{Address, ChatKind};
 use crate::digest::{Digest, Fields};
 use crate::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
-use crate::principal::Principal;
+use crate::principal::{Principal, PrincipalKey};
 
 /// Where a message came from, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +127,16 @@ impl SessionKey {
             .optional(self.thread.as_ref().map(ThreadId::as_str))
             .optional(self.participant.as_ref().map(UserId::as_str));
         SessionKeyId(fields.digest())
+    }
+
+    /// Who may find the conversation again: the one person it is with, or, where several share it, the place itself.
+    pub fn owner(&self, principal: &Principal) -> PrincipalKey {
+        let is_shared = self.chat_kind != ChatKind::Direct && self.participant.is_none();
+        if is_shared {
+            let id = self.id().0.to_string();
+            return PrincipalKey(Fields::of("shared by").text(&id).digest());
+        }
+        principal.key()
     }
 }
 

@@ -1,2 +1,35 @@
-//! The flow, one folder per stage, in the order in which a message walks through them: intake, routing, access,
-//! lanes, turns, delivery. No stage stands yet.
+//! The flow: a message goes in, is recorded, answered once, and goes out.
+//!
+//! # Layout, in the order in which a message walks through it
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`settings`] | what the operator decided: profiles, accounts, limits |
+//! | [`access`] | who may talk |
+//! | [`intake`] | the one way in: dedupe, access, session and row in one transaction |
+//! | [`lanes`] | one conversation, one turn at a time; merging, and what happens to those who come while it is busy |
+//! | [`turns`] | one turn: claimed, run, journalled, ended in a named state |
+//! | [`control`] | slash commands, which never wait behind a turn |
+//! | [`delivery`] | the one way out: replies become parts, parts become messages |
+//! | [`lifecycle`] | starting, watching, draining and stopping all of it |
+//!
+//! Each stage has pure files that decide and a driver that acts. Drivers are driven by commits: a closure says what it
+//! changed, [`lifecycle`] hears of it and knocks at the lane or the target. Nothing asks the ledger again and again.
+
+pub mod settings;
+
+pub mod access;
+pub mod intake;
+pub mod lanes;
+pub mod turns;
+
+pub mod control;
+pub mod delivery;
+
+pub mod lifecycle;
+
+mod dispatch;
+mod live;
+mod shared;
+
+pub use lifecycle::{Gateway, Parts};

@@ -1,4 +1,6 @@
 //! Chat platforms: one folder each, the same files in every folder, and one line for each in this list. No
-//! other source file names a platform. The list is empty; what they will share stands: [`split`].
+//! other source file names a platform. The list is empty; what they share stands: [`split`]. Our own surfaces, the
+//! terminal, the page and the API, are [`local`].
 
+pub mod local;
 pub mod split;

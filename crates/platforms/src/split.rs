@@ -171,5 +171,13 @@ impl Cutter<'_> {
     }
 }
 
+/// The pieces as they are shown.
+pub fn pieces(answer: &str, limit: TextLimit) -> Vec<String> {
+    split(answer, limit)
+        .iter()
+        .map(|piece| piece.render(answer))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests;

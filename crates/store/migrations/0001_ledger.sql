@@ -64,6 +64,7 @@ CREATE TABLE inbox (
 
 -- Only what is open: it stays small however much was ever answered.
 CREATE INDEX inbox_open ON inbox (session_id, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX inbox_merged ON inbox (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX inbox_ended ON inbox (ended_at) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE leases (
@@ -78,6 +79,7 @@ CREATE INDEX leases_by_expiry ON leases (expires_at);
 CREATE TABLE runs (
     run_id       BLOB    NOT NULL PRIMARY KEY,
     session_id   BLOB    NOT NULL,
+    event_id     BLOB    NOT NULL,
     runner       TEXT    NOT NULL,
     state        TEXT    NOT NULL,
     epoch        INTEGER NOT NULL,
@@ -92,6 +94,7 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE INDEX runs_open ON runs (active_at) WHERE ended_at IS NULL;
+CREATE INDEX runs_by_event ON runs (event_id);
 CREATE INDEX runs_by_session ON runs (session_id, run_id);
 CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
 

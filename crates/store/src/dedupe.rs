@@ -17,6 +17,11 @@ pub fn record(tx: &mut Tx<'_>, key: DedupeKey, event: EventId) -> Result<Option<
     if recorded == 1 {
         return Ok(None);
     }
+    first(tx, key)
+}
+
+/// The event that was recorded under a key.
+pub fn first(tx: &mut Tx<'_>, key: DedupeKey) -> Result<Option<EventId>> {
     tx.row(
         "SELECT event_id FROM dedupe WHERE dedupe_key = ?1",
         bind![key],

@@ -201,6 +201,47 @@ pub fn open_commands(tx: &mut Tx<'_>) -> Result<Vec<InboxRow>> {
     tx.rows(sql, &[], read)
 }
 
+/// How full a lane is. Commands do not count: they do not wait there.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Occupancy {
+    /// The event that a turn has.
+    pub claimed: Option<EventId>,
+    /// Events that wait.
+    pub waiting: usize,
+    /// Those of them that came while a turn ran.
+    pub came_while_busy: usize,
+}
+
+/// How full a lane is.
+pub fn occupancy(tx: &mut Tx<'_>, session: SessionId) -> Result<Occupancy> {
+    let mut lane = Occupancy::default();
+    let rows = tx.rows(
+        "SELECT event_id, state, busy FROM inbox
+         WHERE session_id = ?1 AND state IN ('queued', 'claimed') AND kind <> 'command' ORDER BY seq",
+        bind![session],
+        |row| Ok((row.get(0)?, row.state::<InboxState>(1)?, row.get::<Option<String>>(2)?)),
+    )?;
+    for (event, state, busy) in rows {
+        if state == InboxState::Claimed {
+            lane.claimed = Some(event);
+        } else {
+            lane.waiting += 1;
+            lane.came_while_busy += usize::from(busy.is_some());
+        }
+    }
+    Ok(lane)
+}
+
+/// What became part of an event, in order.
+pub fn merged(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<InboxRow>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM inbox WHERE merged_into = ?1 ORDER BY seq"
+    );
+    tx.rows(sql, bind![event], read)
+}
+
 /// Keeps what was decided about an event because a turn was running when it came.
 pub fn set_busy(tx: &mut Tx<'_>, event: EventId, policy: BusyPolicy) -> Result<()> {
     tx.execute(

@@ -46,6 +46,23 @@ impl Settings {
     }
 }
 
+/// What becomes of a call in a simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is answered.
+    Answered,
+    /// The process stops before it: nothing is done, nobody is answered.
+    LostBefore,
+    /// The process stops after it: it is done, nobody is answered.
+    LostAfter,
+}
+
+/// Who decides what becomes of calls in a simulation.
+pub trait Fates: Send + Sync {
+    /// What becomes of the next call.
+    fn next(&self) -> Fate;
+}
+
 enum Engine {
     Sqlite(SqliteEngine),
     Postgres(PostgresEngine),
@@ -96,6 +113,14 @@ impl Ledger {
         Ok(Self(Arc::new(RwLock::new(Some(Open { engine, wakes })))))
     }
 
+    /// The same, with somebody who decides what becomes of each call: a simulated crash is a call that never answers.
+    pub fn inline_with(clock: Arc<dyn Clock>, fates: Arc<dyn Fates>) -> Result<Self> {
+        let (wakes, _) = broadcast::channel(WAKES);
+        let engine = InlineEngine::open(clock, wakes.clone())?.with_fates(fates);
+        let engine = Engine::Inline(Arc::new(engine));
+        Ok(Self(Arc::new(RwLock::new(Some(Open { engine, wakes })))))
+    }
+
     /// Runs a closure that may change the ledger. Answers after the commit.
     pub async fn write<T, F>(&self, closure: F) -> Result<T>
     where
@@ -120,7 +145,14 @@ impl Ledger {
         T: Send + 'static,
     {
         match self.route(access)? {
-            Route::Inline(engine) => engine.run(access, &closure),
+            Route::Inline(engine) => match engine.fate() {
+                Fate::Answered => engine.run(access, &closure),
+                Fate::LostBefore => std::future::pending().await,
+                Fate::LostAfter => {
+                    drop(engine.run(access, &closure));
+                    std::future::pending().await
+                }
+            },
             Route::Queue(queue) => {
                 let (work, answer) = pending(closure);
                 queue

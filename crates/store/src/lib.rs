@@ -13,6 +13,7 @@
 //! | [`runs`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
 //! | [`outbox`], [`dead`] | what goes out, and what was given up |
 //! | [`state`], [`jobs`] | what runners remember, and work that ends later |
+//! | [`views`] | what operators look at |
 //! | [`maintenance`] | rescue, prune, integrity, backup |
 //!
 //! # An event is accepted once
@@ -61,6 +62,8 @@ pub mod outbox;
 
 pub mod jobs;
 pub mod state;
+
+pub mod views;
 
 pub mod maintenance;
 

@@ -1,5 +1,5 @@
 //! What goes out: the only way out of the process. A logical reply has one target; its parts wait in that target's
-//! queue and leave one at a time, finals before notices before progress. Every attempt's outcome is kept; a delivered
+//! queue and leave one at a time, answers and notices before progress. Every attempt's outcome is kept; a delivered
 //! part has its receipts.
 //!
 //! A part that is being sent, or that no answer came for, holds its queue: what comes after it cannot overtake it.
@@ -38,11 +38,13 @@ pub struct QueuedPart {
     pub revision: i64,
     /// The revision that was last handed to an adapter.
     pub sent: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 macro_rules! part_columns {
     () => {
-        "part_id, reply_id, ordinal, body, target, state, attempts, epoch, not_before, revision, sent"
+        "part_id, reply_id, ordinal, body, target, state, attempts, epoch, not_before, revision, sent, created_at"
     };
 }
 
@@ -61,6 +63,7 @@ fn read_part(row: &Row<'_>) -> Result<QueuedPart> {
         not_before: row.get(8)?,
         revision: row.get(9)?,
         sent: row.get(10)?,
+        created_at: row.get(11)?,
     })
 }
 
@@ -141,9 +144,9 @@ pub fn add_part(tx: &mut Tx<'_>, part: &Part, at: Timestamp) -> Result<()> {
 
 const fn priority(kind: ReplyKind) -> i64 {
     match kind {
-        ReplyKind::Final => 0,
-        ReplyKind::Notice => 1,
-        ReplyKind::Progress => 2,
+        // In the order in which they were said: a notice is about what comes after it.
+        ReplyKind::Final | ReplyKind::Notice => 0,
+        ReplyKind::Progress => 1,
     }
 }
 
@@ -291,16 +294,7 @@ pub fn deliver(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         }
     };
     let row = end_attempt(tx, attempt, PartState::Delivered, Timestamp::ZERO)?;
-    tx.execute(
-        "DELETE FROM receipts WHERE part_id = ?1",
-        bind![attempt.part],
-    )?;
-    for (ordinal, receipt) in (0_u32..).zip(receipts) {
-        tx.execute(
-            "INSERT INTO receipts (part_id, ordinal, message, at) VALUES (?1, ?2, ?3, ?4)",
-            bind![attempt.part, ordinal, receipt.message, receipt.at],
-        )?;
-    }
+    keep_receipts(tx, attempt.part, receipts)?;
     if row.revision != row.sent {
         legal(
             attempt.part,
@@ -311,6 +305,24 @@ pub fn deliver(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
         return show_again(tx, &row);
     }
     settle_reply(tx, row.part.reply, attempt.at)
+}
+
+/// The platform shows something that will become the part: the next attempt changes that instead of sending again.
+pub fn place(tx: &mut Tx<'_>, part: PartId, epoch: i64, receipts: &[Receipt]) -> Result<()> {
+    let row = get_part(tx, part)?;
+    fence(&row, epoch)?;
+    keep_receipts(tx, part, receipts)
+}
+
+fn keep_receipts(tx: &mut Tx<'_>, part: PartId, receipts: &[Receipt]) -> Result<()> {
+    tx.execute("DELETE FROM receipts WHERE part_id = ?1", bind![part])?;
+    for (ordinal, receipt) in (0_u32..).zip(receipts) {
+        tx.execute(
+            "INSERT INTO receipts (part_id, ordinal, message, at) VALUES (?1, ?2, ?3, ?4)",
+            bind![part, ordinal, receipt.message, receipt.at],
+        )?;
+    }
+    Ok(())
 }
 
 /// It certainly was not sent: tries again from `at` on.
@@ -360,15 +372,7 @@ fn end_attempt(
     not_before: Timestamp,
 ) -> Result<QueuedPart> {
     let row = get_part(tx, attempt.part)?;
-    if row.epoch != attempt.epoch {
-        let (name, held) = (format!("part {}", attempt.part), attempt.epoch);
-        return Err(Conflict::Fenced {
-            name,
-            held,
-            current: row.epoch,
-        }
-        .into());
-    }
+    fence(&row, attempt.epoch)?;
     let verb = match to {
         PartState::Delivered => "deliver",
         PartState::Retry => "retry_at",
@@ -388,6 +392,19 @@ fn end_attempt(
     )?;
     tx.wake(Wake::Target(row.target));
     Ok(row)
+}
+
+fn fence(row: &QueuedPart, held: i64) -> Result<()> {
+    if row.epoch == held {
+        return Ok(());
+    }
+    let (name, current) = (format!("part {}", row.part.id), row.epoch);
+    Err(Conflict::Fenced {
+        name,
+        held,
+        current,
+    }
+    .into())
 }
 
 /// Ends a finished reply once all of its parts have ended.

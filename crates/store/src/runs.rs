@@ -5,7 +5,7 @@
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::authority::Authority;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::machine::{Machine as _, RunState};
 use talaria_domain::names::RunnerId;
 pub use talaria_domain::run::Run;
@@ -20,7 +20,7 @@ use crate::value::to_json;
 
 macro_rules! columns {
     () => {
-        "run_id, session_id, runner, state, epoch, attempt, authority, return_to, outcome, created_at, active_at"
+        "run_id, session_id, runner, state, epoch, attempt, authority, return_to, outcome, created_at, active_at, event_id"
     };
 }
 
@@ -40,6 +40,7 @@ fn read(row: &Row<'_>) -> Result<Run> {
             .transpose()?,
         created_at: row.get(9)?,
         active_at: row.get(10)?,
+        event: row.get(11)?,
     })
 }
 
@@ -48,6 +49,8 @@ fn read(row: &Row<'_>) -> Result<Run> {
 pub struct Admission {
     /// Its id.
     pub id: RunId,
+    /// What it answers.
+    pub event: EventId,
     /// What thinks.
     pub runner: RunnerId,
     /// Which attempt at its event it is, from one.
@@ -65,6 +68,7 @@ pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<(
     leases::fence(tx, lease)?;
     let Admission {
         id,
+        event,
         runner,
         attempt,
         authority,
@@ -75,9 +79,10 @@ pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<(
         (return_to.session, to_json(authority)?, to_json(return_to)?);
     tx.execute(
         "INSERT INTO runs
-             (run_id, session_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at, active_at)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, 1, ?8, ?8)",
-        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at],
+             (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at,
+              active_at)
+         VALUES (?1, ?2, ?9, ?3, 'queued', ?4, ?5, ?6, ?7, 1, ?8, ?8)",
+        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at, event],
     )?;
     Ok(())
 }
@@ -210,6 +215,26 @@ pub fn get(tx: &mut Tx<'_>, run: RunId) -> Result<Run> {
     let sql = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1");
     let row = tx.row(sql, bind![run], read)?;
     found("run", run, row)
+}
+
+/// The last run of a session.
+pub fn last(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Run>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM runs WHERE session_id = ?1 ORDER BY run_id DESC LIMIT 1"
+    );
+    tx.row(sql, bind![session], read)
+}
+
+/// The runs for an event, in order: one for each attempt.
+pub fn for_event(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<Run>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM runs WHERE event_id = ?1 ORDER BY run_id"
+    );
+    tx.rows(sql, bind![event], read)
 }
 
 /// Runs that have not ended, the longest silent first.

@@ -17,6 +17,7 @@ mod keeping_house;
 mod lanes;
 mod lost_server;
 mod opening;
+mod operator_views;
 mod outgoing;
 mod remembering;
 mod running;

@@ -86,11 +86,11 @@ both_engines! {
         assert_eq!(world.sends(1).await, []);
     }
 
-    async fn finals_leave_before_notices_and_notices_before_progress(world) {
+    async fn answers_and_notices_leave_in_order_and_before_progress(world) {
         let (_, progress) = answer(world, "ada", ReplyKind::Progress, 2).await;
         let (_, notice) = answer(world, "ada", ReplyKind::Notice, 1).await;
         let (_, answered) = answer(world, "ada", ReplyKind::Final, 2).await;
-        assert_eq!(drain(world).await, [answered, notice, progress].concat());
+        assert_eq!(drain(world).await, [notice, answered, progress].concat());
     }
 
     async fn two_targets_do_not_hold_each_other(world) {
@@ -180,7 +180,7 @@ both_engines! {
     }
 
     async fn a_retry_waits_for_its_time_and_holds_what_is_behind_it(world) {
-        let (_, parts) = answer(world, "ada", ReplyKind::Notice, 2).await;
+        let (_, parts) = answer(world, "ada", ReplyKind::Progress, 2).await;
         world.sends(1).await;
         let (attempt, due) = (world.attempt(parts[0], 1, not_sent("flood")), world.now().plus(SOON));
         world.write(move |tx| outbox::retry_at(tx, &attempt, due)).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use talaria_domain::authority::{Authority, Grant, ResourceKind};
-use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::machine::RunState;
 use talaria_domain::run::{Action, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::scope::StateScope;
@@ -89,6 +89,7 @@ fn admission(world: &World, session: SessionId) -> Admission {
     let tools = [("terminal".to_owned(), grant)].into();
     Admission {
         id: world.id(RunId::from_bytes),
+        event: world.id(EventId::from_bytes),
         runner: "local".into(),
         attempt: 3,
         authority: Authority {
@@ -109,6 +110,7 @@ both_engines! {
         let expected = Run {
             id: admitted.id,
             session,
+            event: admitted.event,
             runner: admitted.runner,
             state: RunState::Queued,
             epoch: lane.epoch,

@@ -187,6 +187,7 @@ impl World {
         };
         let admission = Admission {
             id: self.id(RunId::from_bytes),
+            event: self.id(EventId::from_bytes),
             runner: "local".into(),
             attempt: 1,
             authority: Authority::default(),

@@ -8,6 +8,7 @@ use tokio::sync::broadcast;
 use super::connection::SqliteConnection;
 use crate::engine::Access;
 use crate::error::Result;
+use crate::ledger::{Fate, Fates};
 use crate::migrate;
 use crate::tx::Tx;
 use crate::wake::{Wake, announce};
@@ -17,6 +18,7 @@ use crate::work::run_guarded;
 pub(crate) struct InlineEngine {
     connection: Mutex<SqliteConnection>,
     wakes: broadcast::Sender<Wake>,
+    fates: Option<Arc<dyn Fates>>,
 }
 
 impl InlineEngine {
@@ -27,7 +29,21 @@ impl InlineEngine {
         Ok(Self {
             connection: Mutex::new(connection),
             wakes,
+            fates: None,
         })
+    }
+
+    /// The same, with somebody who decides what becomes of each call.
+    pub(crate) fn with_fates(mut self, fates: Arc<dyn Fates>) -> Self {
+        self.fates = Some(fates);
+        self
+    }
+
+    /// What becomes of the next call.
+    pub(crate) fn fate(&self) -> Fate {
+        self.fates
+            .as_ref()
+            .map_or(Fate::Answered, |fates| fates.next())
     }
 
     /// Runs a closure in a transaction, at once.

@@ -1,0 +1,80 @@
+//! Stopping a turn. Its lane's lease is seized, so that whatever it still does is fenced off; its run, its event and
+//! what was shown of its answer end with it. Then the runner is told, and given a moment to clean up.
+
+use talaria_domain::event::Event;
+use talaria_domain::ids::SessionId;
+use talaria_domain::runner::{Said, Speaker};
+use talaria_domain::session_key::Source;
+use talaria_store::leases::{self, LeaseName};
+use talaria_store::wake::Wake;
+use talaria_store::{Result, Tx, inbox, runs, sessions};
+
+use super::{Answer, Order};
+use crate::delivery::say;
+use crate::shared::Shared;
+use crate::turns::envelope::{self, Company};
+use crate::turns::history;
+
+/// `/stop`.
+pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
+    let session = order.row.session;
+    if !end_turn(tx, order.shared, session, "stopped by /stop")? {
+        return Ok(Answer::text("There is nothing to stop."));
+    }
+    let waiting = inbox::occupancy(tx, session)?.waiting;
+    let text = match waiting {
+        0 => "Stopped.".to_owned(),
+        1 => "Stopped. One message is waiting and comes next.".to_owned(),
+        more => format!("Stopped. {more} messages are waiting and come next."),
+    };
+    Ok(Answer {
+        text,
+        stopped: Some(session),
+    })
+}
+
+/// Ends the turn that a session's lane has, if it has one. The caller tells the runner after the commit.
+pub(crate) fn end_turn(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    session: SessionId,
+    reason: &str,
+) -> Result<bool> {
+    let Some(event) = inbox::occupancy(tx, session)?.claimed else {
+        return Ok(false);
+    };
+    let now = shared.now();
+    leases::seize(tx, &LeaseName::Lane(session))?;
+    runs::cancel(tx, session, now)?;
+    let row = inbox::get(tx, event)?;
+    inbox::discard(tx, event, reason, now)?;
+    say::break_off(tx, shared, &row.event)?;
+    let mut events = vec![row.event.clone()];
+    events.extend(inbox::merged(tx, event)?.into_iter().map(|row| row.event));
+    remember(tx, shared, session, &events)?;
+    // Whoever waits behind it has not heard of anything that frees the lane.
+    tx.wake(Wake::Lane(session));
+    Ok(true)
+}
+
+/// What was asked is remembered, and that it was not finished.
+fn remember(tx: &mut Tx<'_>, shared: &Shared, session: SessionId, events: &[Event]) -> Result<()> {
+    let key = sessions::get(tx, session)?.key;
+    let key = sessions::origin(tx, key)?;
+    let profile = shared.settings.profiles.get(&key.profile);
+    let is_shared = events.first().zip(profile).is_some_and(|(event, profile)| {
+        let source = Source::of(&event.address, &event.principal);
+        profile.profile.sharing.is_shared(&source)
+    });
+    let company = if is_shared {
+        Company::Shared
+    } else {
+        Company::Alone
+    };
+    let asked = Said::plain(Speaker::User, envelope::prompt(events, company));
+    let told = Said::plain(Speaker::Assistant, "(stopped before I answered)");
+    for said in [asked, told] {
+        history::append(tx, session, None, &said, shared.now())?;
+    }
+    Ok(())
+}

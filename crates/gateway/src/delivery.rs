@@ -1,0 +1,241 @@
+//! The one way out. Each target (account, chat, thread) has a queue and, while something waits in it, a task that sends
+//! one part after the other under the target's lease. What the adapter said is written down before the next part is
+//! looked at; a sender that dies in between leaves a part in doubt, never one that is sent twice.
+
+pub mod pace;
+pub mod plan;
+pub mod settle;
+
+pub(crate) mod say;
+mod send;
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use talaria_domain::address::TargetKey;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::delivery::Outcome;
+use talaria_domain::ids::DeadId;
+use talaria_store::leases::{self, Lease, LeaseName};
+use talaria_store::outbox::{self, Attempt, Head, Sending};
+use talaria_store::{Conflict, Result, StoreError, Tx};
+use tokio::sync::Notify;
+
+use self::settle::{Attempted, Verdict};
+use crate::settings::chat_of;
+use crate::shared::Shared;
+
+/// How long to wait when the ledger cannot be reached.
+const LEDGER_PAUSE: Duration = Duration::from_secs(1);
+
+/// Makes sure that somebody looks at a target.
+pub(crate) fn knock(shared: &Arc<Shared>, target: TargetKey) {
+    if shared.stop.is_cancelled() {
+        return;
+    }
+    if let Some(knock) = shared.targets.knock(target) {
+        let task = serve(Arc::clone(shared), target, knock);
+        shared.spawn(task);
+    }
+}
+
+/// A send that ended and has to be written down.
+#[derive(Clone)]
+struct Settled {
+    sending: Box<Sending>,
+    outcome: Outcome,
+    verdict: Verdict,
+}
+
+/// What a target does next.
+enum Step {
+    Send(Lease, Box<Sending>),
+    Doubted(Lease, Box<Sending>),
+    Later(Timestamp),
+    Idle,
+}
+
+async fn serve(shared: Arc<Shared>, target: TargetKey, knock: Arc<Notify>) {
+    let mut lease = None;
+    let mut settled = None;
+    loop {
+        shared.targets.look(target);
+        let may_claim = !shared.stop.is_cancelled() && ready_at(&shared, target).is_none();
+        let step = take_step(&shared, target, (lease.clone(), settled.clone()), may_claim).await;
+        match step {
+            Ok(Step::Send(held, sending)) => {
+                settled = Some(send_one(&shared, &sending, target, held.epoch).await);
+                lease = Some(held);
+            }
+            Ok(Step::Doubted(held, sending)) => {
+                settled = Some(doubt(&shared, sending));
+                lease = Some(held);
+            }
+            Ok(Step::Later(time)) => {
+                (lease, settled) = (None, None);
+                if shared.stop.is_cancelled() {
+                    return;
+                }
+                shared.wait_until(time, &knock).await;
+            }
+            Ok(Step::Idle) => {
+                (lease, settled) = (None, None);
+                if shared.targets.leave(target) {
+                    shared.changed.notify_waiters();
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a send could not be written down or begun; trying again");
+                if shared.stop.is_cancelled() {
+                    return;
+                }
+                let time = shared.now().plus(LEDGER_PAUSE);
+                shared.wait_until(time, &Notify::new()).await;
+            }
+        }
+    }
+}
+
+fn ready_at(shared: &Shared, target: TargetKey) -> Option<Timestamp> {
+    let pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
+    pace.ready_at(target, shared.now())
+}
+
+/// Writes down what was sent, and takes what is next, in one transaction.
+async fn take_step(
+    shared: &Arc<Shared>,
+    target: TargetKey,
+    (lease, settled): (Option<Lease>, Option<Settled>),
+    may_claim: bool,
+) -> Result<Step> {
+    let this = Arc::clone(shared);
+    let step = shared.ledger.write(move |tx| {
+        let held = match &lease {
+            Some(lease) => lease.clone(),
+            None => {
+                match leases::claim(
+                    tx,
+                    &LeaseName::Target(target),
+                    &this.settings.node,
+                    this.settings.limits.lease,
+                ) {
+                    Ok(lease) => lease,
+                    Err(StoreError::Conflict(Conflict::Held { until, .. })) => {
+                        return Ok(Step::Later(until));
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        if let Some(settled) = &settled {
+            write_down(tx, &this, &held, settled)?;
+        }
+        next(tx, &this, held, target, may_claim)
+    });
+    match step.await {
+        // Somebody else took over: what was sent is theirs to settle.
+        Err(StoreError::Conflict(conflict)) => {
+            tracing::warn!(%conflict, "a target was taken over");
+            Ok(Step::Idle)
+        }
+        step => step,
+    }
+}
+
+fn next(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    lease: Lease,
+    target: TargetKey,
+    may_claim: bool,
+) -> Result<Step> {
+    let now = shared.now();
+    if !may_claim {
+        leases::release(tx, &lease)?;
+        let later = ready_at(shared, target).unwrap_or(now);
+        return Ok(Step::Later(later));
+    }
+    let step = match outbox::claim(tx, target, lease.epoch, now)? {
+        Head::Claimed(sending) => return Ok(Step::Send(lease, sending)),
+        Head::Doubted(sending) => return Ok(Step::Doubted(lease, sending)),
+        Head::Later(time) => Step::Later(time),
+        Head::Empty | Head::Busy => Step::Idle,
+    };
+    leases::release(tx, &lease)?;
+    Ok(step)
+}
+
+fn write_down(tx: &mut Tx<'_>, shared: &Shared, lease: &Lease, settled: &Settled) -> Result<()> {
+    leases::fence(tx, lease)?;
+    let now = shared.now();
+    let attempt = Attempt {
+        part: settled.sending.queued.part.id,
+        epoch: settled.sending.queued.epoch,
+        outcome: settled.outcome.clone(),
+        at: now,
+    };
+    let letter = DeadId::next(&*shared.ids, now);
+    match &settled.verdict {
+        Verdict::Deliver => outbox::deliver(tx, &attempt),
+        Verdict::RetryAt(time) => outbox::retry_at(tx, &attempt, *time),
+        Verdict::Fail { reason } => outbox::fail(tx, &attempt, letter, reason),
+        Verdict::Unknown { reason } => {
+            if settled.sending.queued.state == talaria_domain::machine::PartState::Sending {
+                outbox::doubt(tx, &attempt)?;
+            }
+            outbox::settle(tx, &attempt, letter, reason)
+        }
+    }
+}
+
+async fn send_one(
+    shared: &Arc<Shared>,
+    sending: &Sending,
+    target: TargetKey,
+    epoch: i64,
+) -> Settled {
+    let address = &sending.reply.return_to.address;
+    let chat = chat_of(address);
+    if let Some(account) = shared.settings.account(address) {
+        let mut pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.spend(target, chat, account.rate, shared.now());
+    }
+    let outcome = send::send(shared, sending, epoch).await;
+    if let Outcome::NotSent {
+        retry_after: Some(wait),
+        ..
+    } = &outcome
+    {
+        let until = shared.now().plus(*wait);
+        let mut pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.close(target, chat, until);
+    }
+    conclude(shared, Box::new(sending.clone()), outcome)
+}
+
+/// A part whose sender is gone: nobody knows whether it arrived.
+fn doubt(shared: &Shared, sending: Box<Sending>) -> Settled {
+    let outcome = Outcome::Unknown {
+        detail: "the gateway stopped while it was being sent".to_owned(),
+    };
+    conclude(shared, sending, outcome)
+}
+
+fn conclude(shared: &Shared, sending: Box<Sending>, outcome: Outcome) -> Settled {
+    let account = shared.settings.account(&sending.reply.return_to.address);
+    let attempted = Attempted {
+        outcome: &outcome,
+        repeat: send::repeat(account, &sending),
+        attempts: sending.queued.attempts,
+        since: sending.queued.created_at,
+        now: shared.now(),
+    };
+    let policy = account.map_or_else(Default::default, |account| account.doubt);
+    let verdict = settle::decide(&attempted, policy, shared.settings.limits.delivery);
+    Settled {
+        sending,
+        outcome,
+        verdict,
+    }
+}

@@ -1,0 +1,212 @@
+//! What the gateway says becomes a reply with parts, in the transaction of whoever says it. The answer to an event has
+//! the event's own id: however often a turn is tried, there can be only one.
+
+use talaria_domain::address::ReturnAddress;
+use talaria_domain::delivery::{Part, PartBody, ReplyKind};
+use talaria_domain::event::Event;
+use talaria_domain::ids::{PartId, ReplyId, RunId, SessionId};
+use talaria_domain::live::Happening;
+use talaria_domain::machine::ReplyState;
+use talaria_domain::names::ProfileName;
+use talaria_store::inbox::InboxRow;
+use talaria_store::outbox::{self, QueuedPart, ReplyStart};
+use talaria_store::{Result, StoreError, Tx};
+
+use super::plan::{self, Change};
+use crate::shared::Shared;
+
+/// Where something is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place(pub(crate) ReturnAddress);
+
+impl Place {
+    /// Where an event was said.
+    pub(crate) fn of_event(event: &Event, session: SessionId, profile: &ProfileName) -> Self {
+        let mut address = event.address.clone();
+        address.reply_to.clone_from(&event.message);
+        Self(ReturnAddress {
+            address,
+            requester: event.principal.clone(),
+            profile: profile.clone(),
+            session,
+        })
+    }
+
+    pub(crate) const fn session(&self) -> SessionId {
+        self.0.session
+    }
+}
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    reply: ReplyId,
+    run: Option<RunId>,
+    kind: ReplyKind,
+    text: String,
+}
+
+impl Statement {
+    /// The answer to an event.
+    pub(crate) fn to(row: &InboxRow, run: Option<RunId>, text: &str) -> Self {
+        Self {
+            reply: answer_id(&row.event),
+            run,
+            kind: ReplyKind::Final,
+            text: text.to_owned(),
+        }
+    }
+
+    /// The same, as something that the gateway says and no agent.
+    pub(crate) const fn by_the_gateway(mut self) -> Self {
+        self.kind = ReplyKind::Notice;
+        self
+    }
+}
+
+/// The id of the one answer to an event.
+pub(crate) const fn answer_id(event: &Event) -> ReplyId {
+    ReplyId::from_bytes(*event.id.as_bytes())
+}
+
+/// Says something that the gateway has to say.
+pub(crate) fn notice(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    text: &str,
+) -> Result<Happening> {
+    let statement = Statement {
+        reply: ReplyId::next(&*shared.ids, shared.now()),
+        run: None,
+        kind: ReplyKind::Notice,
+        text: text.to_owned(),
+    };
+    answer(tx, shared, place, &statement)
+}
+
+/// Says all of it.
+pub(crate) fn answer(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    statement: &Statement,
+) -> Result<Happening> {
+    let parts = open(tx, shared, place, statement)?;
+    let pieces = match shared.settings.account(&place.0.address) {
+        Some(account) => {
+            let limit = account.adapter.capabilities().text_limit;
+            (shared.settings.split)(&statement.text, limit)
+        }
+        None => vec![statement.text.clone()],
+    };
+    reconcile(tx, shared, statement, &parts, &pieces)?;
+    outbox::finish(tx, statement.reply, shared.now())?;
+    Ok(Happening::Said {
+        reply: statement.reply,
+        kind: statement.kind,
+        run: statement.run,
+        text: statement.text.clone(),
+    })
+}
+
+/// Shows what there is so far, as far as it fits into one message.
+pub(crate) fn show(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    statement: &Statement,
+) -> Result<()> {
+    let Some(account) = shared.settings.account(&place.0.address) else {
+        return Ok(());
+    };
+    let limit = account.adapter.capabilities().text_limit;
+    let mut pieces = (shared.settings.split)(&statement.text, limit);
+    pieces.truncate(1);
+    let parts = open(tx, shared, place, statement)?;
+    reconcile(tx, shared, statement, &parts, &pieces)
+}
+
+/// The reply with this text, begun or gone on with, and its parts.
+fn open(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    statement: &Statement,
+) -> Result<Vec<QueuedPart>> {
+    let mut parts = Vec::new();
+    match outbox::get(tx, statement.reply) {
+        Ok(_) => parts = outbox::parts(tx, statement.reply)?,
+        Err(StoreError::NotFound { .. }) => {
+            let start = ReplyStart {
+                id: statement.reply,
+                run: statement.run,
+                kind: statement.kind,
+                return_to: place.0.clone(),
+                at: shared.now(),
+            };
+            outbox::record(tx, &start)?;
+        }
+        Err(error) => return Err(error),
+    }
+    outbox::set_text(tx, statement.reply, &statement.text)?;
+    Ok(parts)
+}
+
+fn reconcile(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    statement: &Statement,
+    parts: &[QueuedPart],
+    pieces: &[String],
+) -> Result<()> {
+    let shown: Vec<&str> = parts.iter().map(|part| markdown(&part.part.body)).collect();
+    for change in plan::reconcile(&shown, pieces) {
+        match change {
+            Change::Add { ordinal, markdown } => {
+                let part = Part {
+                    id: PartId::next(&*shared.ids, shared.now()),
+                    reply: statement.reply,
+                    ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+                    body: PartBody::Text { markdown },
+                };
+                outbox::add_part(tx, &part, shared.now())?;
+            }
+            Change::Revise { index, markdown } => {
+                outbox::revise(tx, parts[index].part.id, &PartBody::Text { markdown })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn markdown(body: &PartBody) -> &str {
+    match body {
+        PartBody::Text { markdown } => markdown,
+        PartBody::File { caption, .. } => caption,
+    }
+}
+
+/// Ends an answer that was being shown when its turn was stopped: what people saw says so, what nobody saw is
+/// withdrawn.
+pub(crate) fn break_off(tx: &mut Tx<'_>, shared: &Shared, event: &Event) -> Result<()> {
+    let reply = match outbox::get(tx, answer_id(event)) {
+        Ok(reply) if reply.state == ReplyState::Open => reply,
+        Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let is_seen = outbox::parts(tx, reply.id)?
+        .iter()
+        .any(|part| part.attempts > 0);
+    if !is_seen {
+        return outbox::withdraw(tx, reply.id, shared.now());
+    }
+    let place = Place(reply.return_to.clone());
+    let statement = Statement {
+        reply: reply.id,
+        run: reply.run,
+        kind: reply.kind,
+        text: format!("{}\n\n(stopped)", reply.text),
+    };
+    answer(tx, shared, &place, &statement).map(drop)
+}

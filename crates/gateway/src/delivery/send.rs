@@ -1,0 +1,141 @@
+//! One part to its adapter: sent, or a message that is there changed. Where messages can be changed and the platform
+//! takes no key, an empty placeholder goes first and is then filled: if no answer comes, all that can be doubled is the
+//! placeholder. An adapter that panics or hangs has given no answer.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use talaria_domain::adapter::{Adapter, Outgoing, Pending, TextForm};
+use talaria_domain::capabilities::Capability;
+use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
+use talaria_store::outbox::{self, Sending};
+
+use super::settle::Repeat;
+use crate::settings::AccountSettings;
+use crate::shared::Shared;
+
+/// No platform takes this long; shorter than a lease.
+const LONGEST: Duration = Duration::from_secs(30);
+/// What stands in a chat until the answer does.
+const PLACEHOLDER: &str = "…";
+
+/// How a send through this account can be repeated.
+pub(super) fn repeat(account: Option<&AccountSettings>, sending: &Sending) -> Repeat {
+    let Some(account) = account else {
+        return Repeat::Doubles;
+    };
+    let can = account.adapter.capabilities().can;
+    let is_safe = can.contains(&Capability::IdempotentSend) || account.adapter.edit().is_some();
+    let is_text = matches!(sending.queued.part.body, PartBody::Text { .. });
+    if is_safe && is_text {
+        Repeat::Safe
+    } else {
+        Repeat::Doubles
+    }
+}
+
+/// Sends a part; gives what is known of it.
+pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) -> Outcome {
+    let address = &sending.reply.return_to.address;
+    let Some(account) = shared.settings.account(address) else {
+        return Outcome::Rejected {
+            class: Rejection::Gone,
+            detail: format!(
+                "no account {:?} on {:?} is configured",
+                address.account.as_str(),
+                address.platform.as_str()
+            ),
+        };
+    };
+    let adapter = &*account.adapter;
+    let mut outgoing = Outgoing {
+        part: sending.queued.part.clone(),
+        to: address.clone(),
+        kind: sending.reply.kind,
+        form: TextForm::Markdown,
+    };
+    let receipt = match place(shared, adapter, sending, (&outgoing, epoch)).await {
+        Ok(receipt) => receipt,
+        Err(outcome) => return outcome,
+    };
+    let outcome = hand_over(adapter, receipt.as_ref(), &outgoing).await;
+    let is_markup = matches!(
+        outcome,
+        Outcome::Rejected {
+            class: Rejection::Markup,
+            ..
+        }
+    );
+    let outcome = if is_markup {
+        outgoing.form = TextForm::Plain;
+        hand_over(adapter, receipt.as_ref(), &outgoing).await
+    } else {
+        outcome
+    };
+    if matches!(outcome, Outcome::Delivered { .. }) {
+        shared.pulse.sent(adapter.account(), shared.now());
+    }
+    outcome
+}
+
+/// The message that the part is to become, if there is one or has to be one.
+async fn place(
+    shared: &Arc<Shared>,
+    adapter: &dyn Adapter,
+    sending: &Sending,
+    (outgoing, epoch): (&Outgoing, i64),
+) -> Result<Option<Receipt>, Outcome> {
+    if let Some(receipt) = sending.receipts.first() {
+        return Ok(Some(receipt.clone()));
+    }
+    let takes_keys = adapter
+        .capabilities()
+        .can
+        .contains(&Capability::IdempotentSend);
+    if adapter.edit().is_none() || takes_keys {
+        return Ok(None);
+    }
+    let mut placeholder = outgoing.clone();
+    placeholder.part.body = PartBody::Text {
+        markdown: PLACEHOLDER.to_owned(),
+    };
+    let receipts = match guarded(adapter.send(&placeholder)).await {
+        Outcome::Delivered { receipts } => receipts,
+        outcome => return Err(outcome),
+    };
+    let (part, kept) = (outgoing.part.id, receipts.clone());
+    let placed = shared
+        .ledger
+        .write(move |tx| outbox::place(tx, part, epoch, &kept))
+        .await;
+    match placed {
+        Ok(()) => Ok(receipts.into_iter().next()),
+        Err(error) => Err(Outcome::Unknown {
+            detail: format!("a placeholder was sent and could not be recorded: {error}"),
+        }),
+    }
+}
+
+async fn hand_over(
+    adapter: &dyn Adapter,
+    receipt: Option<&Receipt>,
+    outgoing: &Outgoing,
+) -> Outcome {
+    match (receipt, adapter.edit()) {
+        (Some(receipt), Some(edit)) => guarded(edit.edit(receipt, outgoing)).await,
+        _ => guarded(adapter.send(outgoing)).await,
+    }
+}
+
+/// An adapter that panics or hangs has given no answer.
+async fn guarded(sending: Pending<'_, Outcome>) -> Outcome {
+    let sending = AssertUnwindSafe(sending).catch_unwind();
+    let detail = match tokio::time::timeout(LONGEST, sending).await {
+        Ok(Ok(outcome)) => return outcome,
+        Ok(Err(_)) => "the adapter broke while it was sending".to_owned(),
+        Err(_) => format!("no answer within {} seconds", LONGEST.as_secs()),
+    };
+    Outcome::Unknown { detail }
+}

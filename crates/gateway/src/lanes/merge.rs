@@ -1,0 +1,39 @@
+//! Which messages become one turn. Pure: rows in, ids out.
+//!
+//! Rapid messages of one sender at one address are one thought. Nothing else is ever merged: not two senders, not two
+//! threads, not a message with something of somebody else in between.
+
+use std::time::Duration;
+
+use talaria_domain::event::{Event, EventKind};
+use talaria_domain::ids::EventId;
+
+/// Those of `rest`, in order, that become part of `first`: each within `window` of the one before it.
+pub fn merge<'a>(
+    first: &'a Event,
+    rest: impl IntoIterator<Item = &'a Event>,
+    window: Duration,
+) -> Vec<EventId> {
+    let mut last = first;
+    let mut merged = Vec::new();
+    for next in rest {
+        if window.is_zero() || !belongs(last, next, window) {
+            break;
+        }
+        merged.push(next.id);
+        last = next;
+    }
+    merged
+}
+
+fn belongs(last: &Event, next: &Event, window: Duration) -> bool {
+    let is_message = |event: &Event| matches!(event.kind, EventKind::Message(_));
+    is_message(last)
+        && is_message(next)
+        && last.principal.key() == next.principal.key()
+        && last.address.target() == next.address.target()
+        && next.received_at.since(last.received_at) <= window
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! A table of neighbours.
+
+use talaria_domain::address::{Address, ChatKind};
+use talaria_domain::clock::Timestamp;
+use talaria_domain::event::{Content, DedupeKey, InternalCause};
+use talaria_domain::principal::{Principal, Role};
+
+use super::*;
+
+const WINDOW: Duration = Duration::from_secs(1);
+
+fn said(number: u8, who: &str, thread: Option<&str>, at: i64) -> Event {
+    let address = Address {
+        platform: "example".into(),
+        account: "bot".into(),
+        chat_kind: ChatKind::Group,
+        chat: "room".into(),
+        thread: thread.map(Into::into),
+        reply_to: Some(number.to_string().as_str().into()),
+    };
+    Event {
+        id: EventId::from_bytes([number; 16]),
+        dedupe: DedupeKey::derive(&address.platform, &address.account, &number.to_string()),
+        principal: Principal {
+            platform: address.platform.clone(),
+            account: address.account.clone(),
+            user: who.into(),
+            alternate: None,
+            display_name: None,
+            role: Role::Member,
+        },
+        address,
+        message: None,
+        kind: EventKind::Message(Content::default()),
+        sent_at: None,
+        received_at: Timestamp::from_millis(at),
+    }
+}
+
+fn merged(events: &[Event], window: Duration) -> usize {
+    merge(&events[0], &events[1..], window).len()
+}
+
+#[test]
+fn rapid_messages_of_one_sender_are_one_thought() {
+    let events = [
+        said(1, "ada", None, 0),
+        said(2, "ada", None, 900),
+        said(3, "ada", None, 1_900),
+        said(4, "ada", None, 2_901),
+    ];
+    assert_eq!(
+        merged(&events, WINDOW),
+        2,
+        "each within the window of the one before"
+    );
+    assert_eq!(merged(&events, Duration::ZERO), 0, "without a window, none");
+}
+
+#[test]
+fn nothing_else_is_merged() {
+    let internal = Event {
+        kind: EventKind::Internal {
+            cause: InternalCause::Schedule,
+            text: String::new(),
+        },
+        ..said(2, "ada", None, 1)
+    };
+    let table = [
+        ("another sender", said(2, "bob", None, 1)),
+        ("another thread", said(2, "ada", Some("t"), 1)),
+        ("too late", said(2, "ada", None, 1_001)),
+        ("the gateway's own", internal),
+    ];
+    for (why, second) in table {
+        let events = [said(1, "ada", None, 0), second, said(3, "ada", None, 2)];
+        assert_eq!(merged(&events, WINDOW), 0, "{why}");
+    }
+}

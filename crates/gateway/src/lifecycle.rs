@@ -1,0 +1,183 @@
+//! Starting, watching, draining and stopping. The order is fixed: what an earlier process left behind is put back
+//! first, then lanes and targets are served, then the accounts connect. Draining turns that round: no new turns, those
+//! that run may finish, what they said goes out, then everything ends.
+
+mod connection;
+pub mod health;
+mod wakes;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::clock::Clock;
+use talaria_domain::event::Event;
+use talaria_domain::ids::{Ids, SessionId};
+use talaria_domain::live::{Live, Watch};
+use talaria_store::leases::Ended;
+use talaria_store::maintenance::rescue::{Rescued, rescue};
+use talaria_store::{Ledger, Result};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::dispatch::Dispatch;
+use crate::intake::Front;
+use crate::live::Watchers;
+use crate::settings::Settings;
+use crate::shared::{Running, Shared};
+use health::PartHealth;
+
+/// What a gateway is made of.
+pub struct Parts {
+    /// Where everything is recorded.
+    pub ledger: Ledger,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where new ids come from.
+    pub ids: Arc<dyn Ids>,
+    /// What the operator decided.
+    pub settings: Settings,
+}
+
+/// A gateway at work. Clones are the same gateway.
+#[derive(Clone)]
+pub struct Gateway(Arc<Shared>);
+
+/// How much is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// Lanes that have something to do.
+    pub lanes: usize,
+    /// Turns under way.
+    pub turns: usize,
+    /// Targets that are being written to.
+    pub targets: usize,
+}
+
+impl Gateway {
+    /// Puts back what an earlier process of this name left behind, and starts everything.
+    pub async fn start(parts: Parts) -> Result<Self> {
+        let Parts {
+            ledger,
+            clock,
+            ids,
+            settings,
+        } = parts;
+        let node = settings.node.clone();
+        let rescued = ledger
+            .write(move |tx| rescue(tx, &Ended::OwnedBy(node.clone())))
+            .await?;
+        if rescued != Rescued::default() {
+            tracing::warn!(?rescued, "an earlier process stopped in the middle of this");
+        }
+        let wakes = ledger.subscribe();
+        let shared = Arc::new(Shared {
+            ledger,
+            clock,
+            ids,
+            turns: Semaphore::new(settings.limits.turns),
+            settings,
+            watchers: Watchers::default(),
+            lanes: Dispatch::default(),
+            targets: Dispatch::default(),
+            running: Running::default(),
+            pace: std::sync::Mutex::default(),
+            pulse: health::Pulse::default(),
+            tasks: TaskTracker::new(),
+            changed: tokio::sync::Notify::new(),
+            is_draining: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+            killed: CancellationToken::new(),
+        });
+        wakes::catch_up(&shared).await?;
+        shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
+        for index in 0..shared.settings.accounts.len() {
+            shared.spawn(connection::keep(Arc::clone(&shared), index));
+        }
+        Ok(Self(shared))
+    }
+
+    /// The way in for surfaces.
+    pub fn intake(&self) -> Arc<dyn Intake> {
+        Arc::new(Front(Arc::clone(&self.0)))
+    }
+
+    /// Where conversations can be watched.
+    pub fn live(&self) -> Arc<dyn Live> {
+        Arc::new(self.clone())
+    }
+
+    /// How each account is.
+    pub fn health(&self) -> Vec<PartHealth> {
+        self.0.pulse.report()
+    }
+
+    /// How much is going on.
+    pub fn load(&self) -> Load {
+        Load {
+            lanes: self.0.lanes.len(),
+            turns: self.0.running.len(),
+            targets: self.0.targets.len(),
+        }
+    }
+
+    /// Lets turns finish for as long as the limits say, then stops them; everything that was said goes out. Events that
+    /// come meanwhile are recorded and wait for the next start.
+    pub async fn drain(&self) {
+        let shared = &self.0;
+        shared.is_draining.store(true, Ordering::Relaxed);
+        shared.turns.close();
+        let limit = shared.settings.limits.drain;
+        let idle = wait_for(shared, |shared| {
+            shared.running.len() == 0 && shared.targets.len() == 0
+        });
+        if tokio::time::timeout(limit, idle).await.is_err() {
+            shared.running.stop_all();
+            let grace = shared.settings.limits.grace + std::time::Duration::from_secs(1);
+            let idle = wait_for(shared, |shared| shared.running.len() == 0);
+            drop(tokio::time::timeout(grace, idle).await);
+        }
+        self.stop().await;
+    }
+
+    /// Drops everything where it stands, as if the process were killed.
+    pub async fn kill(&self) {
+        self.0.killed.cancel();
+        self.stop().await;
+    }
+
+    /// Ends everything now. What was under way is put back at the next start.
+    pub async fn stop(&self) {
+        let shared = &self.0;
+        shared.is_draining.store(true, Ordering::Relaxed);
+        shared.stop.cancel();
+        shared.watchers.close();
+        shared.tasks.close();
+        shared.tasks.wait().await;
+    }
+}
+
+/// Waits until something holds of the work under way.
+async fn wait_for(shared: &Shared, holds: impl Fn(&Shared) -> bool) {
+    loop {
+        let changed = shared.changed.notified();
+        if holds(shared) {
+            return;
+        }
+        changed.await;
+    }
+}
+
+impl Live for Gateway {
+    fn watch(&self, session: SessionId) -> Box<dyn Watch> {
+        self.0.watchers.watch(session)
+    }
+}
+
+impl Intake for Gateway {
+    fn accept(&self, event: Event) -> Pending<'_, std::result::Result<Accepted, NotAccepted>> {
+        let front = Front(Arc::clone(&self.0));
+        Box::pin(async move { front.accept(event).await })
+    }
+}

@@ -1,0 +1,108 @@
+//! Alive means that a message can get in and out: each account's state, and when it last proved to receive and to send.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use talaria_domain::clock::Timestamp;
+use talaria_domain::names::{AccountName, PlatformName};
+use talaria_domain::profile::Account;
+
+/// How a part of the gateway is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Not there yet.
+    Starting,
+    /// Works.
+    Connected,
+    /// Works badly, or not at the moment.
+    Degraded {
+        /// Why.
+        why: String,
+    },
+    /// The platform does not accept our credential: somebody has to do something.
+    AuthFailed {
+        /// The platform's words.
+        why: String,
+    },
+    /// Somebody else uses our credential.
+    Conflict {
+        /// The platform's words.
+        why: String,
+    },
+    /// Was told to stop.
+    Stopped,
+}
+
+impl Condition {
+    /// Its name in reports.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Connected => "connected",
+            Self::Degraded { .. } => "degraded",
+            Self::AuthFailed { .. } => "auth_failed",
+            Self::Conflict { .. } => "conflict",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Why it is so, where there is something to say.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Degraded { why } | Self::AuthFailed { why } | Self::Conflict { why } => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// One account's health.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartHealth {
+    /// The account.
+    pub name: String,
+    /// How it is.
+    pub condition: Condition,
+    /// When something last came in.
+    pub last_receive: Option<Timestamp>,
+    /// When something last went out.
+    pub last_send: Option<Timestamp>,
+}
+
+/// The pulse of every account.
+#[derive(Debug, Default)]
+pub(crate) struct Pulse(Mutex<BTreeMap<(PlatformName, AccountName), PartHealth>>);
+
+impl Pulse {
+    pub(crate) fn set(&self, account: &Account, condition: Condition) {
+        self.change(account, |part| part.condition = condition);
+    }
+
+    pub(crate) fn received(&self, account: &Account, at: Timestamp) {
+        self.change(account, |part| part.last_receive = Some(at));
+    }
+
+    pub(crate) fn sent(&self, account: &Account, at: Timestamp) {
+        self.change(account, |part| part.last_send = Some(at));
+    }
+
+    pub(crate) fn report(&self) -> Vec<PartHealth> {
+        self.parts().values().cloned().collect()
+    }
+
+    fn change(&self, account: &Account, change: impl FnOnce(&mut PartHealth)) {
+        let mut parts = self.parts();
+        let key = (account.platform.clone(), account.name.clone());
+        let part = parts.entry(key).or_insert_with(|| PartHealth {
+            name: format!("{}/{}", account.platform, account.name),
+            condition: Condition::Starting,
+            last_receive: None,
+            last_send: None,
+        });
+        change(part);
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<(PlatformName, AccountName), PartHealth>> {
+        // Nothing panics while it holds this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,64 @@
+//! Hears of commits and knocks where something changed. After a start, and whenever signals were lost, it looks at
+//! everything once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_store::{Result, Wake, Wakes, inbox, outbox};
+
+use crate::shared::Shared;
+use crate::{control, delivery, lanes};
+
+/// How long to wait when the ledger cannot be reached.
+const LEDGER_PAUSE: Duration = Duration::from_secs(1);
+
+/// Hears until the gateway stops.
+pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
+    loop {
+        let wake = tokio::select! {
+            biased;
+            () = shared.stop.cancelled() => return,
+            wake = wakes.next() => wake,
+        };
+        match wake {
+            Some(Wake::Lane(session)) => lanes::knock(&shared, session),
+            Some(Wake::Target(target)) => delivery::knock(&shared, target),
+            Some(Wake::Jobs) => {}
+            Some(Wake::Everything) => look_at_everything(&shared).await,
+            None => return,
+        }
+    }
+}
+
+async fn look_at_everything(shared: &Arc<Shared>) {
+    while let Err(error) = catch_up(shared).await {
+        tracing::warn!(%error, "could not look at everything; trying again");
+        tokio::select! {
+            biased;
+            () = shared.stop.cancelled() => return,
+            () = tokio::time::sleep(LEDGER_PAUSE) => {}
+        }
+    }
+}
+
+/// Knocks wherever something waits.
+pub(super) async fn catch_up(shared: &Arc<Shared>) -> Result<()> {
+    let (commands, lanes, targets) = shared
+        .ledger
+        .read(|tx| {
+            let commands = inbox::open_commands(tx)?;
+            let lanes = inbox::open_lanes(tx)?;
+            Ok((commands, lanes, outbox::open_targets(tx)?))
+        })
+        .await?;
+    for command in commands {
+        control::start(shared, command.event.id);
+    }
+    for session in lanes {
+        lanes::knock(shared, session);
+    }
+    for target in targets {
+        delivery::knock(shared, target);
+    }
+    Ok(())
+}

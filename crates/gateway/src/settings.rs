@@ -1,0 +1,152 @@
+//! What the operator decided, as the gateway needs it: profiles with what thinks for them, accounts with their
+//! adapters, and limits. Plain data; nothing here is read from a file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_domain::adapter::Adapter;
+use talaria_domain::address::{Address, TargetKey};
+use talaria_domain::authority::Authority;
+use talaria_domain::capabilities::TextLimit;
+use talaria_domain::names::{AccountName, NodeName, PlatformName, ProfileName};
+use talaria_domain::profile::Profile;
+use talaria_domain::runner::Runner;
+
+use crate::access::AccessPolicy;
+use crate::delivery::pace::Rate;
+
+/// Cuts a Markdown text into pieces that each fit the limit and together are the text.
+pub type Split = fn(&str, TextLimit) -> Vec<String>;
+
+/// Everything that the operator decided.
+#[derive(Clone)]
+pub struct Settings {
+    /// This process among those on the same store.
+    pub node: NodeName,
+    /// The agents.
+    pub profiles: BTreeMap<ProfileName, ProfileSettings>,
+    /// The accounts that they speak through.
+    pub accounts: Vec<AccountSettings>,
+    /// How much, how long, how often.
+    pub limits: Limits,
+    /// How long texts are cut.
+    pub split: Split,
+}
+
+/// An agent and what thinks for it.
+#[derive(Clone)]
+pub struct ProfileSettings {
+    /// Its identity.
+    pub profile: Profile,
+    /// What thinks.
+    pub runner: Arc<dyn Runner>,
+    /// What its runs may use.
+    pub authority: Authority,
+    /// When its conversations start over by themselves.
+    pub reset: Reset,
+}
+
+/// When conversations start over by themselves.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Reset {
+    /// After this long without a word.
+    pub idle: Option<Duration>,
+    /// Every day at this hour (UTC).
+    pub at_hour: Option<u8>,
+}
+
+/// An account and how it is used.
+#[derive(Clone)]
+pub struct AccountSettings {
+    /// The connection.
+    pub adapter: Arc<dyn Adapter>,
+    /// Who may talk there.
+    pub access: AccessPolicy,
+    /// How long a message waits for more of the same sender.
+    pub merge_window: Duration,
+    /// How fast it may be written to.
+    pub rate: Rate,
+    /// What becomes of a part of which nobody can know whether it arrived.
+    pub doubt: DoubtPolicy,
+}
+
+/// What becomes of a part of which nobody can know whether it arrived.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum DoubtPolicy {
+    /// It is listed as unknown and not sent again.
+    #[default]
+    PreferLoss,
+    /// It is sent again, and may be there twice.
+    PreferDuplicate,
+}
+
+/// How much, how long, how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Turns at once.
+    pub turns: usize,
+    /// A turn that takes longer is ended.
+    pub turn_time: Duration,
+    /// A turn that yields nothing for this long is ended.
+    pub no_progress: Duration,
+    /// Events that may wait in one lane.
+    pub queue: usize,
+    /// Attempts at one event before it is given up.
+    pub attempts: u32,
+    /// How long a stopped runner may clean up.
+    pub grace: Duration,
+    /// How long turns may go on when the gateway is asked to stop.
+    pub drain: Duration,
+    /// How long a lease lasts without being renewed.
+    pub lease: Duration,
+    /// The shortest time between two changes of a message that grows.
+    pub edit_pace: Duration,
+    /// How long a part is tried before it is given up.
+    pub delivery: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            turns: 256,
+            turn_time: Duration::from_mins(30),
+            no_progress: Duration::from_mins(10),
+            queue: 50,
+            attempts: 3,
+            grace: Duration::from_secs(2),
+            drain: Duration::from_secs(20),
+            lease: Duration::from_mins(1),
+            edit_pace: Duration::from_millis(1_200),
+            delivery: Duration::from_hours(24),
+        }
+    }
+}
+
+impl Settings {
+    /// The account that an address belongs to.
+    pub fn account(&self, address: &Address) -> Option<&AccountSettings> {
+        self.account_named(&address.platform, &address.account)
+    }
+
+    /// An account by its name.
+    pub fn account_named(
+        &self,
+        platform: &PlatformName,
+        name: &AccountName,
+    ) -> Option<&AccountSettings> {
+        self.accounts.iter().find(|settings| {
+            let account = settings.adapter.account();
+            account.platform == *platform && account.name == *name
+        })
+    }
+}
+
+/// The chat that a target is in: what closes it closes all of its threads.
+pub(crate) fn chat_of(address: &Address) -> TargetKey {
+    Address {
+        thread: None,
+        ..address.clone()
+    }
+    .target()
+}

@@ -1,0 +1,199 @@
+//! One turn: claimed under an epoch, run, journalled, ended in a named state. Whatever the runner does (answer, fail,
+//! hang, panic, ignore being stopped), the turn ends, the person is told once, and the lane is free.
+
+pub mod envelope;
+pub mod record;
+pub mod resume;
+pub mod window;
+
+pub(crate) mod begin;
+mod end;
+pub(crate) mod history;
+mod host;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::SessionId;
+use talaria_domain::live::Happening;
+use talaria_domain::run::RunOutcome;
+use talaria_domain::runner::{Said, Turn};
+use talaria_store::leases;
+
+use self::begin::{Begin, Begun};
+use self::end::Ended;
+use self::host::TurnHost;
+use crate::shared::{RunningTurn, Shared};
+
+/// How long to wait when the ledger cannot be reached.
+const LEDGER_PAUSE: Duration = Duration::from_secs(1);
+
+/// What a lane does next.
+pub(crate) enum Next {
+    /// Look again.
+    Again,
+    /// Look again at that time.
+    Later(Timestamp),
+    /// There is nothing to do.
+    Nothing,
+}
+
+/// Runs the next turn of a session, if there is one.
+pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
+    let this = Arc::clone(shared);
+    let begun = shared
+        .ledger
+        .write(move |tx| begin::begin(tx, &this, session))
+        .await;
+    match begun {
+        Ok(Begin::Nothing) => Next::Nothing,
+        Ok(Begin::Later(time)) => Next::Later(time),
+        Ok(Begin::Told(happenings)) => {
+            for happening in happenings {
+                shared.watchers.tell(session, happening);
+            }
+            Next::Again
+        }
+        Ok(Begin::Turn(begun)) => {
+            take_turn(shared, Arc::new(*begun)).await;
+            Next::Again
+        }
+        Err(error) => {
+            tracing::warn!(%session, %error, "a turn could not begin");
+            Next::Later(shared.now().plus(LEDGER_PAUSE))
+        }
+    }
+}
+
+async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) {
+    let (session, run) = (begun.session(), begun.run);
+    let stop = shared.stop.child_token();
+    let turn = RunningTurn {
+        run,
+        stop: stop.clone(),
+    };
+    shared.running.begin(session, turn);
+    let event = begun.row.event.id;
+    shared
+        .watchers
+        .tell(session, Happening::Started { run, event });
+    let host = Arc::new(TurnHost::of(shared, &begun, stop.clone()));
+    let ended = supervise(shared, &begun, &host, &stop).await;
+    end::settle(shared, &begun, &host.journal_so_far(), ended).await;
+    shared.running.end(session, run);
+    shared.changed.notify_waiters();
+}
+
+/// Runs the runner until it ends, is stopped, hangs, panics or loses its lane.
+async fn supervise(
+    shared: &Arc<Shared>,
+    begun: &Arc<Begun>,
+    host: &Arc<TurnHost>,
+    stop: &tokio_util::sync::CancellationToken,
+) -> Ended {
+    let thinking = think(Arc::clone(shared), Arc::clone(begun), Arc::clone(host));
+    let mut thinking = Box::pin(AssertUnwindSafe(thinking).catch_unwind());
+    let grace = shared.settings.limits.grace;
+    let ended = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ended::Stopped,
+        reason = hang(shared, begun, host) => Ended::Failed(reason),
+        () = lose(shared, begun) => Ended::Stopped,
+        outcome = &mut thinking => return match outcome {
+            Ok(outcome) => Ended::by(outcome),
+            Err(_) => Ended::Panicked,
+        },
+    };
+    stop.cancel();
+    // Time to clean up; dropping it takes what is left by force. What it yields is fenced off or not asked for any more.
+    drop(tokio::time::timeout(grace, &mut thinking).await);
+    ended
+}
+
+async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> RunOutcome {
+    let runner = Arc::clone(&begun.profile.runner);
+    let history = match fit(&shared, &begun).await {
+        Ok(history) => history,
+        Err(reason) => return RunOutcome::Failed { reason },
+    };
+    let turn = Turn {
+        run: begun.run,
+        profile: begun.profile.profile.clone(),
+        authority: begun.profile.authority.clone(),
+        return_to: begun.place.0.clone(),
+        history,
+        input: begun.events.clone(),
+        prompt: begun.prompt(),
+    };
+    runner.run(&turn, &*host).await
+}
+
+/// The history as the model can be shown it; what is too much is summed up, for good.
+async fn fit(shared: &Arc<Shared>, begun: &Arc<Begun>) -> Result<Vec<Said>, String> {
+    let (numbers, mut said): (Vec<i64>, Vec<Said>) = begun.history.iter().cloned().unzip();
+    let Some(cut) = window::outgrown(&said, begun.profile.runner.window()) else {
+        return Ok(said);
+    };
+    let summary = begun.profile.runner.summarise(&said[..cut]).await?;
+    let (begun, now) = (Arc::clone(begun), shared.now());
+    let (numbers, text) = (numbers[..cut].to_vec(), summary.clone());
+    let compacted = shared.ledger.write(move |tx| {
+        leases::fence(tx, &begun.lease)?;
+        history::compact(tx, begun.session(), &numbers, &text, now)
+    });
+    compacted.await.map_err(|error| error.to_string())?;
+    let kept = said.split_off(cut);
+    let first = Said::plain(
+        talaria_domain::runner::Speaker::System,
+        format!("What was said before, in short:\n{summary}"),
+    );
+    Ok(std::iter::once(first).chain(kept).collect())
+}
+
+/// Ends when the run has taken too long or yields nothing any more; says which.
+async fn hang(shared: &Shared, begun: &Begun, host: &TurnHost) -> String {
+    let limits = shared.settings.limits;
+    let started = shared.now();
+    loop {
+        let now = shared.now();
+        let (total, idle) = (
+            started.plus(limits.turn_time),
+            host.active_at().plus(limits.no_progress),
+        );
+        if now >= total {
+            return format!("it took longer than {}", minutes(limits.turn_time));
+        }
+        if now >= idle {
+            return format!("nothing happened for {}", minutes(limits.no_progress));
+        }
+        let next = total.min(idle);
+        tracing::trace!(run = %begun.run, ?next, "watching");
+        tokio::time::sleep(next.since(now)).await;
+    }
+}
+
+fn minutes(time: Duration) -> String {
+    if time < Duration::from_mins(2) {
+        return format!("{} seconds", time.as_secs());
+    }
+    format!("{} minutes", time.as_secs() / 60)
+}
+
+/// Keeps the lane's lease alive; ends when somebody else has it.
+async fn lose(shared: &Shared, begun: &Arc<Begun>) {
+    let ttl = shared.settings.limits.lease;
+    loop {
+        tokio::time::sleep(ttl / 3).await;
+        let begun = Arc::clone(begun);
+        let renewed = shared
+            .ledger
+            .write(move |tx| leases::renew(tx, &begun.lease, ttl))
+            .await;
+        if let Err(talaria_store::StoreError::Conflict(_)) = renewed {
+            return;
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The beginning of a turn, in one transaction: the lane's lease, the event, what is merged into it, the history, the
+//! run with its frozen authority. Or, if the event was tried before, what has to be told instead.
+
+use std::sync::Arc;
+
+use talaria_domain::clock::Timestamp;
+use talaria_domain::event::Event;
+use talaria_domain::ids::{DeadId, RunId, SessionId};
+use talaria_domain::live::Happening;
+use talaria_domain::machine::InboxState;
+use talaria_domain::runner::{Said, Speaker};
+use talaria_domain::session_key::{SessionKey, Source};
+use talaria_store::inbox::{self, InboxRow};
+use talaria_store::leases::{self, Lease, LeaseName};
+use talaria_store::runs::{self, Admission};
+use talaria_store::{Conflict, Result, StoreError, Tx, sessions};
+
+use super::envelope::{self, Company};
+use super::history;
+use super::resume::{self, Resume};
+use crate::delivery::say::{self, Place, Statement};
+use crate::lanes::merge;
+use crate::settings::ProfileSettings;
+use crate::shared::Shared;
+
+/// How much of a journal is looked at to decide whether to do a turn again.
+const JOURNAL: u32 = 100_000;
+
+/// What the lane has for us.
+pub(crate) enum Begin {
+    /// Nothing that we may take.
+    Nothing,
+    /// Something, at that time.
+    Later(Timestamp),
+    /// It needed no turn; these people are told.
+    Told(Vec<Happening>),
+    /// A turn.
+    Turn(Box<Begun>),
+}
+
+/// A turn that has begun.
+#[derive(Clone)]
+pub(crate) struct Begun {
+    pub(crate) lease: Lease,
+    pub(crate) row: InboxRow,
+    /// The event and what was merged into it, in order.
+    pub(crate) events: Vec<Event>,
+    pub(crate) run: RunId,
+    pub(crate) profile: ProfileSettings,
+    pub(crate) place: Place,
+    pub(crate) company: Company,
+    pub(crate) history: Vec<(i64, Said)>,
+}
+
+impl Begun {
+    pub(crate) fn session(&self) -> SessionId {
+        self.row.session
+    }
+
+    /// What is said now, as the model is told.
+    pub(crate) fn prompt(&self) -> String {
+        envelope::prompt(&self.events, self.company)
+    }
+}
+
+/// Begins the next turn of a session.
+pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -> Result<Begin> {
+    let now = shared.now();
+    let Some(head) = inbox::head(tx, session)? else {
+        return Ok(Begin::Nothing);
+    };
+    if head.state == InboxState::Queued && head.not_before > now {
+        return Ok(Begin::Later(head.not_before));
+    }
+    let name = LeaseName::Lane(session);
+    let lease = match leases::claim(
+        tx,
+        &name,
+        &shared.settings.node,
+        shared.settings.limits.lease,
+    ) {
+        Ok(lease) => lease,
+        Err(StoreError::Conflict(Conflict::Held { .. })) => return Ok(Begin::Nothing),
+        Err(error) => return Err(error),
+    };
+    let run = RunId::next(&*shared.ids, now);
+    // Taking over from somebody who is gone puts their event back: the head is the same, its state may not be.
+    let before = inbox::head(tx, session)?.unwrap_or(head);
+    let Some(row) = inbox::claim(tx, &lease, run, now)? else {
+        leases::release(tx, &lease)?;
+        return Ok(Begin::Nothing);
+    };
+    let key = sessions::get(tx, session)?.key;
+    let key = sessions::origin(tx, key)?;
+    let Some(profile) = shared.settings.profiles.get(&key.profile) else {
+        let place = Place::of_event(&row.event, session, &key.profile);
+        let reason = format!(
+            "the profile {:?} is not configured any more",
+            key.profile.as_str()
+        );
+        return give_up(tx, shared, (&lease, &row), &place, &reason);
+    };
+    let begun = gather(tx, shared, (lease, row, run), profile, &key)?;
+    match what_to_do(tx, shared, before.run, &begun)? {
+        Resume::Again => admit(tx, begun, now),
+        Resume::Tell { tools } => tell(tx, shared, &begun, &tools),
+        Resume::GiveUp => {
+            let reason = format!("it failed {} times", begun.row.attempts - 1);
+            give_up(
+                tx,
+                shared,
+                (&begun.lease, &begun.row),
+                &begun.place,
+                &reason,
+            )
+        }
+    }
+}
+
+fn gather(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    (lease, row, run): (Lease, InboxRow, RunId),
+    profile: &ProfileSettings,
+    key: &SessionKey,
+) -> Result<Begun> {
+    let (session, now) = (row.session, shared.now());
+    let window = shared.settings.account(&row.event.address);
+    let window = window.map_or(std::time::Duration::ZERO, |account| account.merge_window);
+    let lane = inbox::lane(tx, session)?;
+    let rest = lane
+        .iter()
+        .map(|row| &row.event)
+        .filter(|event| event.id != row.event.id);
+    for other in merge::merge(&row.event, rest, window) {
+        inbox::merge(tx, other, row.event.id, now)?;
+    }
+    let mut events = vec![row.event.clone()];
+    events.extend(
+        inbox::merged(tx, row.event.id)?
+            .into_iter()
+            .map(|row| row.event),
+    );
+    let source = Source::of(&row.event.address, &row.event.principal);
+    let company = if profile.profile.sharing.is_shared(&source) {
+        Company::Shared
+    } else {
+        Company::Alone
+    };
+    // The anchor is the last of several: that is where the conversation is.
+    let last = events.last().unwrap_or(&row.event);
+    Ok(Begun {
+        place: Place::of_event(last, session, &key.profile),
+        history: history::shown(tx, session)?,
+        profile: profile.clone(),
+        lease,
+        row,
+        events,
+        run,
+        company,
+    })
+}
+
+fn what_to_do(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    before: Option<RunId>,
+    begun: &Begun,
+) -> Result<Resume> {
+    let attempt = begun.row.attempts;
+    let Some(before) = before.filter(|_| attempt > 1) else {
+        return Ok(Resume::Again);
+    };
+    let journal: Vec<_> = runs::journal(tx, before, 0, JOURNAL)?
+        .into_iter()
+        .map(|(_, event)| event)
+        .collect();
+    Ok(resume::decide(
+        &journal,
+        attempt,
+        shared.settings.limits.attempts,
+    ))
+}
+
+fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
+    let admission = Admission {
+        id: begun.run,
+        event: begun.row.event.id,
+        runner: begun.profile.profile.runner.clone(),
+        attempt: begun.row.attempts,
+        authority: begun.profile.authority.clone(),
+        return_to: begun.place.0.clone(),
+        at: now,
+    };
+    runs::record(tx, &begun.lease, &admission)?;
+    runs::start(tx, &begun.lease, begun.run, now)?;
+    Ok(Begin::Turn(Box::new(begun)))
+}
+
+/// The turn was interrupted where it cannot simply be done again.
+fn tell(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, tools: &[String]) -> Result<Begin> {
+    let now = shared.now();
+    let text = format!(
+        "I was interrupted while I was using {}, and I do not know how far it got. Say \"continue\" and I will look.",
+        tools.join(", ")
+    );
+    let session = begun.session();
+    let asked = Said::plain(Speaker::User, begun.prompt());
+    history::append(tx, session, None, &asked, now)?;
+    history::append(
+        tx,
+        session,
+        None,
+        &Said::plain(Speaker::Assistant, &text),
+        now,
+    )?;
+    let said = say::answer(
+        tx,
+        shared,
+        &begun.place,
+        &Statement::to(&begun.row, None, &text),
+    )?;
+    inbox::complete(tx, &begun.lease, begun.row.event.id, now)?;
+    leases::release(tx, &begun.lease)?;
+    Ok(Begin::Told(vec![said]))
+}
+
+/// The event is given up: an operator finds it, and the person is told.
+pub(crate) fn give_up(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    (lease, row): (&Lease, &InboxRow),
+    place: &Place,
+    reason: &str,
+) -> Result<Begin> {
+    let letter = DeadId::next(&*shared.ids, shared.now());
+    let text =
+        format!("I could not answer this: {reason}. It is kept for the operator as {letter}.");
+    let said = say::answer(tx, shared, place, &Statement::to(row, None, &text))?;
+    inbox::give_up(tx, lease, row.event.id, letter, reason)?;
+    leases::release(tx, lease)?;
+    Ok(Begin::Told(vec![said]))
+}

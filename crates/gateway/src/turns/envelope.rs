@@ -1,0 +1,178 @@
+//! What the model is told about an event. Pure. There is one way from an event to a prompt, whatever brought it there:
+//! the normal path, the queue, steering, a retry. So nothing of the envelope can be lost on one of them.
+
+use std::fmt::Write as _;
+
+use talaria_domain::event::{Attachment, AttachmentKind, Content, Event, EventKind, Quote};
+use talaria_domain::principal::Principal;
+
+/// Whether several people meet in the conversation, so that each message has to say whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// One person.
+    Alone,
+    /// Several.
+    Shared,
+}
+
+/// Events as one text.
+pub fn prompt<'a>(events: impl IntoIterator<Item = &'a Event>, company: Company) -> String {
+    let each: Vec<String> = events
+        .into_iter()
+        .map(|event| one(event, company))
+        .collect();
+    each.join("\n\n")
+}
+
+fn one(event: &Event, company: Company) -> String {
+    let mut text = String::new();
+    match &event.kind {
+        EventKind::Message(content) | EventKind::Edited(content) => {
+            if company == Company::Shared {
+                // Writing to a string cannot fail.
+                write!(text, "[{}] ", name(&event.principal)).unwrap_or_default();
+            }
+            text.push_str(&said(content));
+        }
+        EventKind::Internal { text: told, .. } => text.push_str(told),
+        EventKind::Command { name, arguments } => {
+            text.push_str(format!("/{name} {arguments}").trim_end());
+        }
+        EventKind::Reaction { reaction, .. } => text.push_str(reaction),
+        EventKind::Membership { .. } => {}
+    }
+    text
+}
+
+fn said(content: &Content) -> String {
+    let mut text = String::new();
+    if let Some(quote) = &content.quote {
+        text.push_str(&quoted(quote));
+    }
+    text.push_str(&content.text);
+    for attachment in &content.attachments {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        // Writing to a string cannot fail.
+        write!(text, "{gap}[{}]", attached(attachment)).unwrap_or_default();
+    }
+    text
+}
+
+fn quoted(quote: &Quote) -> String {
+    let author = quote
+        .author
+        .as_ref()
+        .map_or_else(String::new, |author| format!(" from {}", name(author)));
+    match &quote.text {
+        Some(text) => format!("[in answer to{author}: \"{text}\"]\n"),
+        None => format!(
+            "[in answer to message {}{author}]\n",
+            quote.message.as_str()
+        ),
+    }
+}
+
+fn attached(attachment: &Attachment) -> String {
+    let kind = match attachment.kind {
+        AttachmentKind::Image => "image",
+        AttachmentKind::Audio => "audio",
+        AttachmentKind::Voice => "voice message",
+        AttachmentKind::Video => "video",
+        AttachmentKind::File => "file",
+    };
+    let name = attachment
+        .file_name
+        .as_deref()
+        .map(|name| format!(" {name:?}"));
+    let size = attachment.size_bytes.map(|size| format!(", {size} bytes"));
+    format!(
+        "{kind}{}{}",
+        name.unwrap_or_default(),
+        size.unwrap_or_default()
+    )
+}
+
+fn name(principal: &Principal) -> &str {
+    let shown = principal
+        .display_name
+        .as_deref()
+        .filter(|name| !name.is_empty());
+    shown.unwrap_or_else(|| principal.user.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    //! Nothing of the envelope is lost.
+
+    use talaria_domain::address::{Address, ChatKind};
+    use talaria_domain::clock::Timestamp;
+    use talaria_domain::event::{DedupeKey, Mention};
+    use talaria_domain::ids::EventId;
+    use talaria_domain::principal::Role;
+
+    use super::*;
+
+    fn ada() -> Principal {
+        Principal {
+            platform: "example".into(),
+            account: "bot".into(),
+            user: "7".into(),
+            alternate: None,
+            display_name: Some("Ada".to_owned()),
+            role: Role::Member,
+        }
+    }
+
+    fn event(content: Content) -> Event {
+        let address = Address {
+            platform: "example".into(),
+            account: "bot".into(),
+            chat_kind: ChatKind::Group,
+            chat: "room".into(),
+            thread: None,
+            reply_to: None,
+        };
+        Event {
+            id: EventId::from_bytes([1; 16]),
+            dedupe: DedupeKey::derive(&address.platform, &address.account, "1"),
+            address,
+            principal: ada(),
+            message: None,
+            kind: EventKind::Message(content),
+            sent_at: None,
+            received_at: Timestamp::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_whole_envelope_is_told() {
+        let content = Content {
+            text: "yes, send the same".to_owned(),
+            attachments: vec![Attachment {
+                kind: AttachmentKind::File,
+                locator: "x".to_owned(),
+                file_name: Some("list.pdf".to_owned()),
+                media_type: None,
+                size_bytes: Some(12),
+            }],
+            quote: Some(Quote {
+                message: "5".into(),
+                author: Some(ada()),
+                text: Some("draft A".to_owned()),
+            }),
+            mention: Mention::Direct,
+        };
+        let shared = prompt(&[event(content.clone())], Company::Shared);
+        assert_eq!(
+            shared,
+            "[Ada] [in answer to from Ada: \"draft A\"]\nyes, send the same\n[file \"list.pdf\", 12 bytes]"
+        );
+        let alone = prompt(&[event(content.clone()), event(content)], Company::Alone);
+        assert_eq!(
+            alone.matches("draft A").count(),
+            2,
+            "each of several has its own"
+        );
+        assert!(!alone.contains("[Ada]"));
+    }
+}

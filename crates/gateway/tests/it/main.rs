@@ -1,0 +1,11 @@
+//! The gateway through its front door: a simulated platform on one side, a scripted runner on the other, time that
+//! stands still until everybody waits. Modules are named by what happens in them.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so by stopping"
+)]
+
+mod world;
+
+mod answering;
+mod stopping;

@@ -1,0 +1,257 @@
+//! Commands act at once, and nothing of a stopped turn happens after.
+
+use std::time::Duration;
+
+use talaria_domain::profile::BusyPolicy;
+use talaria_sim::chat::Offer;
+use talaria_store::sessions;
+
+use crate::world::{Setup, World};
+
+const SOON: Duration = Duration::from_secs(1);
+
+#[tokio::test(start_paused = true)]
+async fn stop_works_in_every_mode_against_every_kind_of_turn() {
+    for busy in [BusyPolicy::Queue, BusyPolicy::Steer, BusyPolicy::Interrupt] {
+        for word in ["/stop", "/stop@bot", "@bot /stop"] {
+            for turn in ["hang", "deaf", "think 900", "tool 900"] {
+                let world = World::begin(Setup {
+                    busy,
+                    ..Setup::default()
+                })
+                .await;
+                world.says("ada", turn);
+                world.passes(SOON).await;
+                world.says("ada", word);
+                world.passes(SOON * 2).await;
+                assert_eq!(world.sees("ada"), ["Stopped."], "{busy:?} {word} {turn}");
+                world.says("ada", "next");
+                world.passes(SOON * 5).await;
+                assert_eq!(
+                    world.sees("ada"),
+                    ["Stopped.", "re: next"],
+                    "{busy:?} {word} {turn}"
+                );
+                world.passes(Duration::from_mins(20)).await;
+                world.ends().await;
+                assert_eq!(
+                    world.sees("ada").len(),
+                    2,
+                    "nothing of the stopped turn comes after"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn with_nothing_to_stop_that_is_said() {
+    let world = World::begin(Setup::default()).await;
+    world.says("ada", "/stop");
+    world.says("ada", "/nonsense");
+    world.ends().await;
+    let seen = world.sees("ada");
+    assert_eq!(seen[0], "There is nothing to stop.");
+    assert!(seen[1].contains("I do not know /nonsense"), "{seen:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_shown_of_a_stopped_answer_says_so() {
+    let world = World::begin(Setup {
+        offer: Offer::Edits,
+        ..Setup::default()
+    })
+    .await;
+    world.says("ada", "think 900");
+    world.passes(SOON * 3).await;
+    world.says("ada", "/stop");
+    world.ends().await;
+    assert_eq!(world.sees("ada"), ["hm… \n\n(stopped)", "Stopped."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_comes_while_busy_waits_steers_or_interrupts() {
+    let table = [
+        (
+            BusyPolicy::Queue,
+            vec![
+                "Queued: I will read this after what I am doing. /stop ends that now.",
+                "re: think 60 a",
+                "re: b",
+            ],
+        ),
+        (
+            BusyPolicy::Steer,
+            vec![
+                "Noted: I will take this into account in what I am doing.",
+                "re: think 60 a + b",
+            ],
+        ),
+        (
+            BusyPolicy::Interrupt,
+            vec!["I stopped what I was doing for your new message.", "re: b"],
+        ),
+    ];
+    for (busy, expected) in table {
+        let world = World::begin(Setup {
+            busy,
+            ..Setup::default()
+        })
+        .await;
+        world.says("ada", "think 60 a");
+        world.passes(SOON).await;
+        world.says("ada", "b");
+        world.ends().await;
+        assert_eq!(world.sees("ada"), expected, "{busy:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sender_may_choose_and_so_may_the_chat() {
+    let world = World::begin(Setup::default()).await;
+    world.says("ada", "think 60 a");
+    world.passes(SOON).await;
+    world.says("ada", "/steer b");
+    world.passes(Duration::from_mins(2)).await;
+    assert_eq!(world.sees("ada").last().unwrap(), "re: think 60 a + b");
+    world.says("ada", "/interrupt");
+    world.passes(SOON).await;
+    world.says("ada", "think 60 c");
+    world.passes(SOON).await;
+    world.says("ada", "d");
+    world.ends().await;
+    assert_eq!(world.sees("ada").last().unwrap(), "re: d");
+    assert!(!world.sees("ada").contains(&"re: think 60 c".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_is_told_to_whoever_comes_too_late() {
+    let mut setup = Setup::default();
+    setup.limits.queue = 2;
+    let world = World::begin(setup).await;
+    world.says("ada", "think 60");
+    world.passes(SOON).await;
+    for text in ["a", "b", "c"] {
+        world.says("ada", text);
+    }
+    world.ends().await;
+    let seen = world.sees("ada");
+    assert!(
+        seen.iter()
+            .any(|text| text.starts_with("I could not take this message")),
+        "{seen:?}"
+    );
+    assert!(
+        seen.contains(&"re: a".to_owned()) && seen.contains(&"re: b".to_owned()),
+        "{seen:?}"
+    );
+    assert!(!seen.contains(&"re: c".to_owned()), "{seen:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn conversations_are_begun_left_and_gone_back_to() {
+    let world = World::begin(Setup::default()).await;
+    for text in [
+        "one",
+        "/title first",
+        "/new",
+        "two",
+        "/sessions",
+        "/resume",
+        "three",
+    ] {
+        world.says("ada", text);
+        world.passes(SOON).await;
+    }
+    world.ends().await;
+    let seen = world.script.seen();
+    let histories: Vec<usize> = seen.iter().map(|seen| seen.history.len()).collect();
+    assert_eq!(
+        histories,
+        [0, 0, 2],
+        "a new one knows nothing, the old one still does"
+    );
+    let listed = world
+        .sees("ada")
+        .into_iter()
+        .find(|text| text.contains("(this one)"))
+        .unwrap();
+    assert!(listed.contains("first"), "{listed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_turn_is_forgotten_or_done_again() {
+    let world = World::begin(Setup::default()).await;
+    for text in ["one", "two", "/undo", "three", "/retry"] {
+        world.says("ada", text);
+        world.passes(SOON).await;
+    }
+    world.ends().await;
+    let seen = world.script.seen();
+    let prompts: Vec<(usize, &str)> = seen
+        .iter()
+        .map(|seen| (seen.history.len(), seen.prompt.as_str()))
+        .collect();
+    assert_eq!(
+        prompts,
+        [(0, "one"), (2, "two"), (2, "three"), (2, "three")]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_resumes_what_is_not_theirs() {
+    let world = World::begin(Setup::default()).await;
+    world.says("ada", "secret");
+    world.passes(SOON).await;
+    let owner = talaria_sim::people::person("ada").key();
+    let hers = world
+        .read(move |tx| sessions::list(tx, owner, None, 1))
+        .await[0]
+        .id;
+    world.says("bob", &format!("/resume {hers}"));
+    world.says("bob", "hello");
+    world.ends().await;
+    let seen = world.sees("bob");
+    assert!(
+        seen[0].contains("no such conversation of yours"),
+        "{seen:?}"
+    );
+    assert_eq!(world.script.seen().last().unwrap().history, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_goes_on_from_the_same_past() {
+    let world = World::begin(Setup::default()).await;
+    for text in [
+        "one",
+        "/branch other",
+        "two",
+        "/whoami",
+        "/status",
+        "/trace",
+        "/help",
+    ] {
+        world.says("ada", text);
+        world.passes(SOON).await;
+    }
+    world.ends().await;
+    let seen = world.script.seen();
+    assert_eq!(seen.last().unwrap().history.len(), 2);
+    let told = world.sees("ada");
+    assert!(
+        told.iter().any(|text| text.contains("You are `ada`")),
+        "{told:?}"
+    );
+    assert!(
+        told.iter().any(|text| text.starts_with("I am idle")),
+        "{told:?}"
+    );
+    assert!(
+        told.iter().any(|text| text.contains("Answer: delivered")),
+        "{told:?}"
+    );
+    assert!(
+        told.iter().any(|text| text.contains("`/resume [ID]`")),
+        "{told:?}"
+    );
+}

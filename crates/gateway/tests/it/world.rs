@@ -1,0 +1,228 @@
+//! One gateway, one simulated platform, one scripted runner. A story ends with everything in a final state: a world
+//! that is left with open rows fails its test.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_domain::address::Address;
+use talaria_domain::authority::Authority;
+use talaria_domain::clock::{Clock, Timestamp};
+use talaria_domain::event::Event;
+use talaria_domain::ids::{Ids, SeededIds};
+use talaria_domain::profile::{Account, BusyPolicy, Profile};
+use talaria_domain::scope::StatePolicy;
+use talaria_domain::session_key::Sharing;
+use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::settings::{
+    AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
+};
+use talaria_gateway::{Gateway, Parts};
+use talaria_platforms::split::pieces;
+use talaria_sim::chat::{AlwaysFine, Moods, Offer, Vendor};
+use talaria_sim::people::{People, direct_chat};
+use talaria_sim::script::{Script, ScriptedRunner};
+use talaria_sim::time::RuntimeClock;
+use talaria_store::maintenance::integrity;
+use talaria_store::{Ledger, Result, Tx, inbox, outbox};
+
+/// How a world is set up.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) offer: Offer,
+    pub(crate) limit: usize,
+    pub(crate) moods: Arc<dyn Moods>,
+    pub(crate) busy: BusyPolicy,
+    pub(crate) reset: Reset,
+    pub(crate) merge_window: Duration,
+    pub(crate) rate: Rate,
+    pub(crate) doubt: DoubtPolicy,
+    pub(crate) limits: Limits,
+    pub(crate) sharing: Sharing,
+    pub(crate) window: usize,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            offer: Offer::Keys,
+            limit: 4_096,
+            moods: Arc::new(AlwaysFine),
+            busy: BusyPolicy::Queue,
+            reset: Reset::default(),
+            merge_window: Duration::ZERO,
+            rate: Rate::UNLIMITED,
+            doubt: DoubtPolicy::PreferLoss,
+            limits: Limits::default(),
+            sharing: Sharing::default(),
+            window: 1_000_000,
+        }
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) setup: Setup,
+    pub(crate) vendor: Arc<Vendor>,
+    pub(crate) script: Arc<Script>,
+    pub(crate) ledger: Ledger,
+    pub(crate) gateway: Gateway,
+    clock: Arc<RuntimeClock>,
+    ids: Arc<SeededIds>,
+    people: People,
+}
+
+impl World {
+    pub(crate) async fn begin(setup: Setup) -> Self {
+        let clock = Arc::new(RuntimeClock::starting_at(Timestamp::from_millis(
+            1_700_000_000_000,
+        )));
+        let vendor = Vendor::with_limit(setup.offer, Arc::clone(&setup.moods), setup.limit);
+        let script = Arc::new(Script::with_window(setup.window));
+        let ledger = Ledger::inline(Arc::<RuntimeClock>::clone(&clock)).unwrap();
+        let ids = Arc::new(SeededIds::from_seed(1));
+        let gateway = start(&setup, &vendor, &script, &ledger, (&clock, &ids)).await;
+        Self {
+            setup,
+            vendor,
+            script,
+            ledger,
+            gateway,
+            clock,
+            ids,
+            people: People::default(),
+        }
+    }
+
+    /// The process is gone, without a word, and another one starts on the same store.
+    pub(crate) async fn crash(&mut self) {
+        // Nothing of a killed process goes on; here its tasks are told to end without being asked for anything.
+        self.gateway.kill().await;
+        self.gateway = self.starts().await;
+    }
+
+    async fn starts(&self) -> Gateway {
+        let (clock, ids) = (&self.clock, &self.ids);
+        start(
+            &self.setup,
+            &self.vendor,
+            &self.script,
+            &self.ledger,
+            (clock, ids),
+        )
+        .await
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// `who` writes in their direct chat.
+    pub(crate) fn says(&self, who: &str, text: &str) -> Event {
+        self.writes(self.people.said(who, text, self.now()))
+    }
+
+    /// `who` writes somewhere.
+    pub(crate) fn says_at(&self, who: &str, address: Address, text: &str) -> Event {
+        let event = self.people.said(who, text, self.now());
+        self.writes(Event { address, ..event })
+    }
+
+    fn writes(&self, event: Event) -> Event {
+        self.vendor.write(event.clone());
+        event
+    }
+
+    /// Lets this much time pass.
+    pub(crate) async fn passes(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    /// What people see in the chat of `who`.
+    pub(crate) fn sees(&self, who: &str) -> Vec<String> {
+        let chat = direct_chat(who).chat.to_string();
+        self.vendor
+            .chat(&chat)
+            .into_iter()
+            .map(|shown| shown.text)
+            .collect()
+    }
+
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        closure: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> T {
+        self.ledger.read(closure).await.unwrap()
+    }
+
+    /// Everything has come to its end.
+    pub(crate) async fn ends(&self) {
+        self.passes(Duration::from_mins(10)).await;
+        assert_eq!(self.vendor.backlog(), 0, "everything was acknowledged");
+        let (lanes, commands, targets, findings) = self
+            .read(|tx| {
+                let lanes = inbox::open_lanes(tx)?;
+                let commands = inbox::open_commands(tx)?;
+                let targets = outbox::open_targets(tx)?;
+                Ok((lanes, commands, targets, integrity::check(tx)?))
+            })
+            .await;
+        assert_eq!(lanes, [], "events are left");
+        assert_eq!(commands, [], "commands are left");
+        assert_eq!(targets, [], "parts are left");
+        assert_eq!(findings, Vec::<String>::new());
+        self.gateway.drain().await;
+    }
+}
+
+async fn start(
+    setup: &Setup,
+    vendor: &Arc<Vendor>,
+    script: &Arc<Script>,
+    ledger: &Ledger,
+    (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
+) -> Gateway {
+    let profile = Profile {
+        name: "assistant".into(),
+        runner: "scripted".into(),
+        instructions: String::new(),
+        busy: setup.busy,
+        sharing: setup.sharing,
+        state: StatePolicy::default(),
+    };
+    let account = Account {
+        platform: "example".into(),
+        name: "bot".into(),
+        profile: profile.name.clone(),
+    };
+    let clock: Arc<dyn Clock> = Arc::<RuntimeClock>::clone(clock);
+    let ids: Arc<dyn Ids> = Arc::<SeededIds>::clone(ids);
+    let profile = ProfileSettings {
+        profile,
+        runner: Arc::new(ScriptedRunner(Arc::clone(script))),
+        authority: Authority::default(),
+        reset: setup.reset,
+    };
+    let settings = Settings {
+        node: "node".into(),
+        profiles: [(profile.profile.name.clone(), profile)].into(),
+        accounts: vec![AccountSettings {
+            adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
+            access: AccessPolicy {
+                allow: ["ada", "bob", "cyd"].map(Into::into).into(),
+                ..AccessPolicy::default()
+            },
+            merge_window: setup.merge_window,
+            rate: setup.rate,
+            doubt: setup.doubt,
+        }],
+        limits: setup.limits,
+        split: pieces,
+    };
+    let parts = Parts {
+        ledger: ledger.clone(),
+        clock,
+        ids,
+        settings,
+    };
+    Gateway::start(parts).await.unwrap()
+}

@@ -1,0 +1,68 @@
+//! Surfaces of our own: the terminal, the web page, programs that call us. They read the ledger and watch sessions, so
+//! that what is recorded for them is there; their events come in through the server, which has checked who speaks.
+
+use std::sync::Arc;
+
+use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
+use talaria_domain::capabilities::{Capabilities, Capability, TextLimit, TextUnit};
+use talaria_domain::clock::Clock;
+use talaria_domain::delivery::{Outcome, Receipt};
+use talaria_domain::names::ProfileName;
+use talaria_domain::profile::Account;
+
+/// Our own surfaces.
+pub const SURFACES: [&str; 3] = ["web", "terminal", "api"];
+
+/// One of our own surfaces.
+pub struct Local {
+    account: Account,
+    clock: Arc<dyn Clock>,
+}
+
+impl Local {
+    /// The surface called `platform`, where this profile answers.
+    pub fn of(platform: &str, profile: &ProfileName, clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            account: Account {
+                platform: platform.into(),
+                name: "default".into(),
+                profile: profile.clone(),
+            },
+            clock: Arc::clone(clock),
+        }
+    }
+}
+
+impl Adapter for Local {
+    fn account(&self) -> &Account {
+        &self.account
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            can: [Capability::IdempotentSend].into(),
+            text_limit: TextLimit {
+                max: usize::MAX,
+                unit: TextUnit::Bytes,
+            },
+        }
+    }
+
+    fn receive<'a>(&'a self, _: &'a dyn Intake) -> Pending<'a, Disconnected> {
+        Box::pin(std::future::pending())
+    }
+
+    fn send<'a>(&'a self, outgoing: &'a Outgoing) -> Pending<'a, Outcome> {
+        let receipt = Receipt {
+            message: outgoing.part.id.to_string().into(),
+            at: self.clock.now(),
+        };
+        Box::pin(std::future::ready(Outcome::Delivered {
+            receipts: vec![receipt],
+        }))
+    }
+
+    fn edit(&self) -> Option<&dyn Edit> {
+        None
+    }
+}

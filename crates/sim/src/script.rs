@@ -1,0 +1,180 @@
+//! A runner that does what the message says, so that a test can read what will happen:
+//!
+//! | word in the message | what the run does |
+//! |---|---|
+//! | (none) | answers `re: ` and the message, in two deltas |
+//! | `think 5` | yields a delta, waits five seconds, answers |
+//! | `tool 5` | uses a tool that takes five seconds and is seen in [`Script::effects`], then answers |
+//! | `hang` | never ends |
+//! | `deaf` | never ends and does not listen when it is told to stop |
+//! | `panic` | panics |
+//! | `fail` | fails |
+//! | `silent` | answers nothing |
+//! | `long 9000` | answers with that many characters |
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use talaria_domain::adapter::Pending;
+use talaria_domain::ids::RunId;
+use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
+
+/// What runs did, for those who check. Outlives the gateway.
+#[derive(Debug, Default)]
+pub struct Script {
+    window: Option<usize>,
+    effects: Mutex<Vec<(RunId, String)>>,
+    seen: Mutex<Vec<Seen>>,
+}
+
+/// What a run was shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// The run.
+    pub run: RunId,
+    /// What was said before.
+    pub history: Vec<Said>,
+    /// What is said now.
+    pub prompt: String,
+}
+
+impl Script {
+    /// With a window of so many tokens.
+    pub fn with_window(window: usize) -> Self {
+        Self {
+            window: Some(window),
+            ..Self::default()
+        }
+    }
+
+    /// What tools did, by which run, with what they were told.
+    pub fn effects(&self) -> Vec<(RunId, String)> {
+        lock(&self.effects).clone()
+    }
+
+    /// What runs were shown.
+    pub fn seen(&self) -> Vec<Seen> {
+        lock(&self.seen).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The runner.
+#[derive(Debug, Clone)]
+pub struct ScriptedRunner(pub Arc<Script>);
+
+/// The number after a word.
+fn number_after(prompt: &str, word: &str) -> Option<u64> {
+    let mut words = prompt.split_whitespace();
+    words.find(|found| *found == word)?;
+    words.next()?.parse().ok()
+}
+
+impl ScriptedRunner {
+    async fn play(&self, turn: &Turn, host: &dyn Host) -> Result<RunOutcome, Stopped> {
+        lock(&self.0.seen).push(Seen {
+            run: turn.run,
+            history: turn.history.clone(),
+            prompt: turn.prompt.clone(),
+        });
+        let mut prompt = turn.prompt.clone();
+        if let Some(seconds) = number_after(&prompt, "think") {
+            delta(host, "hm… ").await?;
+            pause(host, Duration::from_secs(seconds)).await?;
+        }
+        if let Some(seconds) = number_after(&prompt, "tool") {
+            self.use_tool(turn, host, Duration::from_secs(seconds))
+                .await?;
+        }
+        if prompt.contains("hang") {
+            host.stopped().await;
+            return Err(Stopped);
+        }
+        if prompt.contains("deaf") {
+            std::future::pending::<()>().await;
+        }
+        assert!(!prompt.contains("panic"), "told to");
+        if prompt.contains("fail") {
+            let reason = "told to".to_owned();
+            return Ok(RunOutcome::Failed { reason });
+        }
+        for steered in host.steered().await? {
+            prompt = format!("{prompt} + {steered}");
+        }
+        answer(host, &prompt).await?;
+        let usage = Usage::default();
+        Ok(RunOutcome::Completed { usage })
+    }
+
+    async fn use_tool(&self, turn: &Turn, host: &dyn Host, time: Duration) -> Result<(), Stopped> {
+        let call = "call-1".to_owned();
+        let started = RunEvent::ToolStarted {
+            call: call.clone(),
+            tool: "lever".to_owned(),
+            arguments: json!({ "seconds": time.as_secs() }),
+        };
+        host.journal(started).await?;
+        lock(&self.0.effects).push((turn.run, turn.prompt.clone()));
+        pause(host, time).await?;
+        let completed = RunEvent::ToolCompleted {
+            call,
+            output: "pulled".to_owned(),
+            result: ToolResult::Done,
+        };
+        host.journal(completed).await
+    }
+}
+
+async fn pause(host: &dyn Host, time: Duration) -> Result<(), Stopped> {
+    tokio::select! {
+        biased;
+        () = host.stopped() => Err(Stopped),
+        () = tokio::time::sleep(time) => Ok(()),
+    }
+}
+
+async fn delta(host: &dyn Host, text: &str) -> Result<(), Stopped> {
+    let text = text.to_owned();
+    host.journal(RunEvent::MessageDelta { text }).await
+}
+
+async fn answer(host: &dyn Host, prompt: &str) -> Result<(), Stopped> {
+    if prompt.contains("silent") {
+        return Ok(());
+    }
+    let text = match number_after(prompt, "long") {
+        Some(length) => "long answer "
+            .chars()
+            .cycle()
+            .take(usize::try_from(length).unwrap_or(0))
+            .collect(),
+        None => format!("re: {prompt}"),
+    };
+    let middle = text
+        .char_indices()
+        .nth(text.chars().count() / 2)
+        .map_or(0, |(at, _)| at);
+    delta(host, &text[..middle]).await?;
+    delta(host, &text[middle..]).await?;
+    host.journal(RunEvent::MessageCompleted { text }).await
+}
+
+impl Runner for ScriptedRunner {
+    fn run<'a>(&'a self, turn: &'a Turn, host: &'a dyn Host) -> Pending<'a, RunOutcome> {
+        Box::pin(async move { self.play(turn, host).await.unwrap_or(RunOutcome::Cancelled) })
+    }
+
+    fn window(&self) -> usize {
+        self.0.window.unwrap_or(1_000_000)
+    }
+
+    fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>> {
+        let summary = format!("{} things were said", said.len());
+        Box::pin(std::future::ready(Ok(summary)))
+    }
+}
