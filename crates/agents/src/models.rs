@@ -1,0 +1,140 @@
+//! Language models behind one contract. A model is asked with a [`Request`], hands what it says to [`Heard`] while
+//! it says it, and ends with an [`Answer`] or with a [`ModelError`] whose sentence tells the user what to do next.
+//!
+//! A server's way of talking has a folder of its own: its wire types, a pure request builder and a pure reader. The
+//! one driver, `exchange`, does the talking for all of them.
+
+mod client;
+mod error;
+mod settings;
+
+mod anthropic;
+mod demo;
+mod openai;
+
+mod draft;
+mod exchange;
+mod fault;
+mod link;
+mod pairing;
+mod retry;
+mod sse;
+mod summary;
+
+use serde_json::Value;
+use talaria_domain::adapter::Pending;
+use talaria_domain::run::Usage;
+use talaria_domain::runner::{Said, Speaker, Stopped, ToolCall};
+
+pub use client::{NoClient, client};
+pub use error::ModelError;
+pub use retry::Patience;
+pub use settings::{ModelSettings, Provider, build, build_with};
+
+/// A language model.
+pub trait Model: Send + Sync {
+    /// Its name, for people.
+    fn name(&self) -> &str;
+
+    /// How much it can be shown, in tokens.
+    fn window(&self) -> usize;
+
+    /// Answers. What it says on the way is handed to `heard`; nothing is asked twice once something was heard.
+    fn answer<'a>(
+        &'a self,
+        request: &'a Request,
+        heard: &'a dyn Heard,
+    ) -> Pending<'a, Result<Answer, ModelError>>;
+
+    /// Says in short what was said.
+    fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, ModelError>>;
+}
+
+/// Who listens while a model talks.
+pub trait Heard: Send + Sync {
+    /// Takes what the model said next. [`Stopped`] means that nobody wants to hear the rest.
+    fn hear(&self, delta: Delta) -> Pending<'_, Result<(), Stopped>>;
+}
+
+/// What a model said next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delta {
+    /// A piece of the answer.
+    Text(String),
+    /// A piece of what it thinks; never part of the answer.
+    Reasoning(String),
+}
+
+/// What a model is asked.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Request {
+    /// What it is told about itself.
+    pub system: String,
+    /// What was said, in order.
+    pub said: Vec<Said>,
+    /// The tools there are.
+    pub tools: Vec<ToolSpec>,
+    /// Whether it may call them now.
+    pub calls: Calls,
+}
+
+impl Request {
+    /// Everything that stands before the conversation: what the model is told about itself, and what the system said
+    /// since, a summary for instance. Many servers take it at the start only.
+    fn instructions(&self) -> String {
+        let since = self.said.iter();
+        let since = since.filter(|said| said.speaker == Speaker::System);
+        let texts =
+            std::iter::once(self.system.as_str()).chain(since.map(|said| said.text.as_str()));
+        let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// Whether tools may be called.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Calls {
+    /// They may.
+    #[default]
+    Allowed,
+    /// An answer in words is asked for.
+    Forbidden,
+}
+
+/// A tool, as a model is shown it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it takes, as JSON Schema.
+    pub parameters: Value,
+}
+
+/// What a model answered.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Answer {
+    /// Its words.
+    pub text: String,
+    /// What it thought.
+    pub reasoning: String,
+    /// The tools that it wants to be called. Arguments that are not JSON are here as one text.
+    pub calls: Vec<ToolCall>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done, or wants its tools to be called.
+    #[default]
+    Done,
+    /// It reached the most it may say.
+    Length,
+    /// The provider withheld it.
+    Filtered,
+}

@@ -1,0 +1,206 @@
+//! What the demo says to what. A line that starts with one of its words asks for a tool; one line in a table each.
+//!
+//! Pure: request in, answer out.
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Value, json};
+use talaria_domain::runner::{Said, Speaker, ToolCall};
+
+use crate::models::draft::clip;
+use crate::models::{Answer, Calls, Request};
+
+/// A word that asks for a tool.
+struct Word {
+    /// What a line starts with.
+    start: &'static str,
+    /// The tool that it means.
+    tool: &'static str,
+    /// What it is given, from the rest of the line.
+    arguments: fn(&str) -> Value,
+}
+
+const WORDS: [Word; 5] = [
+    Word {
+        start: "run:",
+        tool: "terminal",
+        arguments: |rest| json!({ "command": rest }),
+    },
+    Word {
+        start: "background:",
+        tool: "terminal",
+        arguments: |rest| json!({ "command": rest, "background": true, "notify_on_complete": true }),
+    },
+    Word {
+        start: "delegate:",
+        tool: "delegate_task",
+        arguments: |rest| json!({ "task": rest, "background": true }),
+    },
+    Word {
+        start: "task:",
+        tool: "kanban_create",
+        arguments: |rest| json!({ "title": rest }),
+    },
+    Word {
+        start: "remind:",
+        tool: "schedule",
+        arguments: |rest| {
+            let (when, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            json!({ "when": when, "text": text.trim_start() })
+        },
+    },
+];
+
+const MOST_OF_A_QUOTE: usize = 200;
+
+const WHAT_THIS_IS: &str = "I am Talaria's demo model: a short script, not a language model. \
+    I cannot understand what you write, but everything around me is real.";
+
+const WHAT_TO_CONFIGURE: &str = "For real answers, put a model into `talaria.toml` and restart:\n\n\
+    ```toml\n\
+    [model.main]\n\
+    provider = \"openai\"    # any OpenAI-compatible server; or \"anthropic\"\n\
+    base_url = \"http://127.0.0.1:11434/v1\"\n\
+    model    = \"the-name-of-your-model\"\n\
+    ```";
+
+/// What the demo answers.
+pub(super) fn answer(request: &Request) -> Answer {
+    let last = request
+        .said
+        .iter()
+        .rposition(|said| said.speaker == Speaker::Assistant);
+    let (before, fresh) = request.said.split_at(last.map_or(0, |at| at + 1));
+    let called = before.last().map_or(&[][..], |said| &said.calls);
+    let results = of(fresh, Speaker::Tool).map(|said| quoted_result(called, said));
+    let asked: Vec<_> = of(fresh, Speaker::User)
+        .map(|said| said.text.as_str())
+        .collect();
+    let asked = asked.join("\n");
+    let asks = asks(&asked);
+
+    let mut paragraphs: Vec<String> = results.collect();
+    let mut calls = Vec::new();
+    for (word, rest) in &asks {
+        match call(request, word, rest, calls.len()) {
+            Ok(call) => calls.push(call),
+            Err(refusal) => paragraphs.push(refusal),
+        }
+    }
+    if paragraphs.is_empty() && asks.is_empty() {
+        paragraphs = introduction(request, &asked);
+    }
+    Answer {
+        text: paragraphs.join("\n\n"),
+        calls,
+        ..Answer::default()
+    }
+}
+
+fn of(said: &[Said], speaker: Speaker) -> impl Iterator<Item = &Said> {
+    said.iter().filter(move |said| said.speaker == speaker)
+}
+
+/// What is asked for: a word at the start of a line, with everything up to the next one.
+fn asks(text: &str) -> Vec<(&'static Word, String)> {
+    let mut asks: Vec<(&Word, String)> = Vec::new();
+    for line in text.lines() {
+        let start = WORDS
+            .iter()
+            .find_map(|word| Some((word, after(line, word.start)?)));
+        match (start, asks.last_mut()) {
+            (Some((word, rest)), _) => asks.push((word, rest.to_owned())),
+            (None, Some((_, rest))) => {
+                rest.push('\n');
+                rest.push_str(line);
+            }
+            (None, None) => {}
+        }
+    }
+    for (_, rest) in &mut asks {
+        *rest = rest.trim().to_owned();
+    }
+    asks
+}
+
+fn after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+    let line = line.trim_start();
+    let head = line.get(..start.len())?;
+    head.eq_ignore_ascii_case(start)
+        .then(|| &line[start.len()..])
+}
+
+/// The call that a word means, or why there is none.
+fn call(request: &Request, word: &Word, rest: &str, number: usize) -> Result<ToolCall, String> {
+    let Word { start, tool, .. } = word;
+    if rest.is_empty() {
+        return Err(format!(
+            "Write something after `{start}`, for instance `run: echo hello`."
+        ));
+    }
+    let arguments = (word.arguments)(rest);
+    if request.calls == Calls::Forbidden || !is_offered(request, tool, &arguments) {
+        let asked = quoted(rest);
+        return Err(format!(
+            "I cannot do {asked}: `{start}` needs the tool `{tool}`, which is not there yet, or not for this profile."
+        ));
+    }
+    Ok(ToolCall {
+        id: format!("demo_{}_{number}", request.said.len()),
+        tool: (*tool).to_owned(),
+        arguments,
+    })
+}
+
+/// Whether the tool is there and takes what it would be given.
+fn is_offered(request: &Request, tool: &str, arguments: &Value) -> bool {
+    let Some(spec) = request.tools.iter().find(|spec| spec.name == tool) else {
+        return false;
+    };
+    let Some(properties) = spec.parameters.get("properties").and_then(Value::as_object) else {
+        return true;
+    };
+    let mut names = arguments
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.keys());
+    names.all(|name| properties.contains_key(name))
+}
+
+fn introduction(request: &Request, asked: &str) -> Vec<String> {
+    let mut paragraphs = vec![WHAT_THIS_IS.to_owned()];
+    if !asked.trim().is_empty() {
+        paragraphs.push(format!("You wrote: {}", quoted(asked)));
+    }
+    if request.calls == Calls::Allowed && request.tools.iter().any(|spec| spec.name == "terminal") {
+        let run = "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers.";
+        paragraphs.push(run.to_owned());
+    }
+    paragraphs.push(WHAT_TO_CONFIGURE.to_owned());
+    paragraphs
+}
+
+fn quoted(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    format!("“{}”", clip(&words.join(" "), MOST_OF_A_QUOTE))
+}
+
+/// A tool's result, word for word.
+fn quoted_result(called: &[ToolCall], said: &Said) -> String {
+    let id = said.answers.as_deref();
+    let call = called.iter().find(|call| Some(call.id.as_str()) == id);
+    let tool = call.map_or("tool", |call| call.tool.as_str());
+    let fence = fence(&said.text);
+    let break_line = if said.text.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "`{tool}` answered:\n\n{fence}\n{}{break_line}{fence}",
+        said.text
+    )
+}
+
+/// Longer than any row of backticks in the text, so that nothing in it ends the block.
+fn fence(text: &str) -> String {
+    let rows = text.split(|letter| letter != '`').map(str::len);
+    "`".repeat(rows.max().unwrap_or(0).max(2) + 1)
+}

@@ -1,0 +1,248 @@
+//! The one driver that talks to model servers: posts the request, hears the answer piece by piece, and asks again while
+//! nothing was heard yet. What the pieces mean is the reader's business, what a fault means is decided elsewhere.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde_json::Value;
+use talaria_domain::runner::Stopped;
+use tokio::time;
+
+use super::fault::Fault;
+use super::link::Link;
+use super::retry::{self, Next, Progress};
+use super::sse::{Decoder, Endless, Event};
+use super::{Answer, Delta, Heard, ModelError};
+
+/// Errors are short; a server that sends more of one is not listened to.
+const MOST_ERROR_BYTES: usize = 64 * 1024;
+/// An answer that comes in one piece.
+const MOST_WHOLE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How an answer is read: one implementation for each way of talking.
+pub(super) trait Reader: Default + Send {
+    /// Takes one event of a stream and answers what can be heard of it.
+    fn take(&mut self, event: &Event) -> Result<Vec<Delta>, Fault>;
+
+    /// Whether nothing more is to come.
+    fn is_complete(&self) -> bool;
+
+    /// The answer, when the stream is over.
+    fn finish(self) -> Result<Answer, Fault>;
+
+    /// The answer of a server that does not stream.
+    fn whole(body: &str) -> Result<Answer, Fault>;
+}
+
+/// Asks a server until it answers or there is no point in asking again.
+pub(super) async fn ask<R: Reader>(
+    link: &Link,
+    headers: HeaderMap,
+    body: &Value,
+    heard: &dyn Heard,
+) -> Result<Answer, ModelError> {
+    let body = body.to_string();
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let mut listening = Listening {
+            link,
+            heard,
+            progress: Progress::Nothing,
+        };
+        let fault = match listening.attempt::<R>(headers.clone(), body.clone()).await {
+            Ok(answer) => return Ok(answer),
+            Err(Trouble::Stopped) => return Err(ModelError::Stopped),
+            Err(Trouble::Fault(fault)) => fault,
+        };
+        match retry::decide(&fault, listening.progress, attempt, &link.patience) {
+            Next::GiveUp => return Err(link.error(fault, listening.progress, attempt)),
+            Next::Wait(wait) => {
+                let server = link.server();
+                tracing::debug!(server, attempt, ?wait, "the model server is asked again");
+                time::sleep(wait).await;
+            }
+        }
+    }
+}
+
+/// Why an attempt ended without an answer.
+enum Trouble {
+    Stopped,
+    Fault(Fault),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<Stopped> for Trouble {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+/// One attempt.
+struct Listening<'a> {
+    link: &'a Link,
+    heard: &'a dyn Heard,
+    progress: Progress,
+}
+
+impl Listening<'_> {
+    async fn attempt<R: Reader>(
+        &mut self,
+        headers: HeaderMap,
+        body: String,
+    ) -> Result<Answer, Trouble> {
+        let Some(url) = self.link.url.clone() else {
+            let why = "`base_url` is not an address such as http://127.0.0.1:11434/v1";
+            return Err(Fault::Misconfigured(why.to_owned()).into());
+        };
+        let json = HeaderValue::from_static("application/json");
+        let post = self.link.client.post(url).headers(headers);
+        let post = post.header(CONTENT_TYPE, json).body(body).send();
+        let patience = self.link.patience.first_byte;
+        let response = in_time(patience, post).await?;
+        let mut body = Body { response, patience };
+        if !body.response.status().is_success() {
+            return Err(refusal(body).await.into());
+        }
+        let first = self.first_piece(&mut body).await?;
+        // Decided by what is there, not by what the server says it sends: some say it wrong.
+        match first.trim_ascii_start().first() {
+            Some(b'{') => self.hear_whole::<R>(body, first).await,
+            _ => self.hear_stream::<R>(body, first).await,
+        }
+    }
+
+    /// Everything up to the first byte that is not a blank.
+    async fn first_piece(&self, body: &mut Body) -> Result<Vec<u8>, Fault> {
+        while let Some(piece) = body.next().await? {
+            if !piece.trim_ascii_start().is_empty() {
+                body.patience = self.link.patience.between_pieces;
+                return Ok(piece);
+            }
+        }
+        Err(Fault::passing("an empty answer"))
+    }
+
+    async fn hear_whole<R: Reader>(
+        &mut self,
+        mut body: Body,
+        first: Vec<u8>,
+    ) -> Result<Answer, Trouble> {
+        let whole = body.rest(first, MOST_WHOLE_BYTES).await?;
+        let answer = R::whole(&String::from_utf8_lossy(&whole))?;
+        let reasoning = Delta::Reasoning(answer.reasoning.clone());
+        let deltas = vec![reasoning, Delta::Text(answer.text.clone())];
+        self.hear(deltas).await?;
+        Ok(answer)
+    }
+
+    async fn hear_stream<R: Reader>(
+        &mut self,
+        mut body: Body,
+        first: Vec<u8>,
+    ) -> Result<Answer, Trouble> {
+        let mut decoder = Decoder::default();
+        let mut reader = R::default();
+        let mut piece = Some(first);
+        while let Some(bytes) = piece {
+            let events = decoder.push(&bytes).map_err(|Endless| endless())?;
+            for event in events {
+                self.hear(reader.take(&event)?).await?;
+            }
+            if reader.is_complete() {
+                return Ok(reader.finish()?);
+            }
+            piece = match body.next().await {
+                Ok(piece) => piece,
+                // The server said why it ended before the connection broke: that counts.
+                Err(fault) => return reader.finish().map_err(|_| fault.into()),
+            };
+        }
+        if let Some(event) = decoder.finish() {
+            self.hear(reader.take(&event)?).await?;
+        }
+        Ok(reader.finish()?)
+    }
+
+    async fn hear(&mut self, deltas: Vec<Delta>) -> Result<(), Stopped> {
+        for delta in deltas {
+            let (Delta::Text(text) | Delta::Reasoning(text)) = &delta;
+            if !text.is_empty() {
+                self.progress = Progress::Something;
+                self.heard.hear(delta).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A server's answer as it comes in.
+struct Body {
+    response: Response,
+    patience: Duration,
+}
+
+impl Body {
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let piece = in_time(self.patience, self.response.chunk()).await?;
+        Ok(piece.map(Vec::from))
+    }
+
+    async fn rest(&mut self, mut start: Vec<u8>, most: usize) -> Result<Vec<u8>, Fault> {
+        while let Some(piece) = self.next().await? {
+            start.extend_from_slice(&piece);
+            if start.len() > most {
+                return Err(endless());
+            }
+        }
+        Ok(start)
+    }
+}
+
+fn endless() -> Fault {
+    Fault::Unreadable("an answer without an end".to_owned())
+}
+
+/// What an answer means that is not a success. Its words are an extra: whatever goes wrong with them, the status stands.
+async fn refusal(mut body: Body) -> Fault {
+    let status = body.response.status().as_u16();
+    let header = |name: &str| body.response.headers().get(name)?.to_str().ok();
+    let after = retry::asked_wait(header("retry-after-ms"), header("retry-after"));
+    let words = body
+        .rest(Vec::new(), MOST_ERROR_BYTES)
+        .await
+        .unwrap_or_default();
+    Fault::of_status(status, &String::from_utf8_lossy(&words), after)
+}
+
+/// What the server sends, unless it lets us wait for too long.
+async fn in_time<T>(
+    patience: Duration,
+    sent: impl Future<Output = reqwest::Result<T>>,
+) -> Result<T, Fault> {
+    match time::timeout(patience, sent).await {
+        Ok(Ok(sent)) => Ok(sent),
+        Ok(Err(error)) => Err(Fault::passing(cause(&error))),
+        Err(_) => Err(Fault::Silent { patience }),
+    }
+}
+
+/// The innermost cause in its own words: the outer ones name the address, which may hold a password.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    match innermost.downcast_ref::<reqwest::Error>() {
+        Some(_) if error.is_connect() => "no connection".to_owned(),
+        Some(_) => "the connection broke".to_owned(),
+        None => innermost.to_string(),
+    }
+}

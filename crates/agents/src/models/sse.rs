@@ -1,0 +1,93 @@
+//! Server-sent events, as far as models use them: bytes in, events out, however the network cut the bytes.
+//!
+//! Pure: lines may end in LF, CR or both; comments and unknown fields are skipped; a line that never ends is refused.
+
+#[cfg(test)]
+mod tests;
+
+/// Longer lines and events than this are no piece of an answer.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// One event.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Event {
+    /// Its name; empty where the server gives none.
+    pub(super) name: String,
+    /// What it says.
+    pub(super) data: String,
+}
+
+/// The server sends a line or an event without an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Endless;
+
+/// Turns bytes into events.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    line: Vec<u8>,
+    pending: Option<Event>,
+    /// The last byte was a CR: an LF after it ends the same line.
+    is_after_cr: bool,
+    is_past_mark: bool,
+}
+
+impl Decoder {
+    /// Takes the next bytes and answers the events that they complete.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, Endless> {
+        let mut events = Vec::new();
+        for &byte in bytes {
+            let continues_end = self.is_after_cr && byte == b'\n';
+            self.is_after_cr = byte == b'\r';
+            match byte {
+                _ if continues_end => {}
+                b'\n' | b'\r' => events.extend(self.end_line()),
+                _ => self.line.push(byte),
+            }
+        }
+        let held = self.pending.as_ref().map_or(0, |event| event.data.len());
+        if self.line.len() + held > MOST_BYTES {
+            return Err(Endless);
+        }
+        Ok(events)
+    }
+
+    /// The event that was complete but for its blank line: some servers close without it. Half a line is dropped.
+    pub(super) fn finish(mut self) -> Option<Event> {
+        self.dispatch()
+    }
+
+    fn end_line(&mut self) -> Option<Event> {
+        let bytes = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&bytes);
+        let line = match line.strip_prefix('\u{feff}') {
+            Some(rest) if !self.is_past_mark => rest,
+            _ => &line,
+        };
+        self.is_past_mark = true;
+        if line.is_empty() {
+            return self.dispatch();
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.event().name),
+            "data" => {
+                let data = &mut self.event().data;
+                if !data.is_empty() {
+                    data.push('\n');
+                }
+                data.push_str(value);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn event(&mut self) -> &mut Event {
+        self.pending.get_or_insert_default()
+    }
+
+    fn dispatch(&mut self) -> Option<Event> {
+        self.pending.take().filter(|event| !event.data.is_empty())
+    }
+}

@@ -1,0 +1,238 @@
+//! How a turn goes: ask, call, ask again. Everything is told to the host first; a host that says [`Stopped`] ends it
+//! there, and nothing is started any more.
+
+use std::time::Duration;
+
+use talaria_domain::run::{RunEvent, RunOutcome, Usage};
+use talaria_domain::runner::{Host, Said, Speaker, Stopped, ToolCall, Turn};
+use tokio::time;
+
+use super::NativeRunner;
+use super::calls::{CallIds, decide, offered};
+use super::deltas::Deltas;
+use crate::models::{Answer, Calls, Finish, ModelError, Request};
+use crate::tools::{ToolContext, ToolOutput};
+
+/// What a tool gets to end by itself when the run is stopped; afterwards its future is dropped, which ends it.
+const TOOL_GRACE: Duration = Duration::from_secs(3);
+
+/// Why a turn ended without being completed.
+enum End {
+    Stopped,
+    Failed(String),
+}
+
+impl From<Stopped> for End {
+    fn from(Stopped: Stopped) -> Self {
+        Self::Stopped
+    }
+}
+
+impl From<ModelError> for End {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Stopped => Self::Stopped,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// One turn.
+pub(super) struct Turning<'a> {
+    runner: &'a NativeRunner,
+    turn: &'a Turn,
+    host: &'a dyn Host,
+    request: Request,
+    ids: CallIds,
+    usage: Usage,
+}
+
+impl<'a> Turning<'a> {
+    pub(super) fn of(runner: &'a NativeRunner, turn: &'a Turn, host: &'a dyn Host) -> Self {
+        let mut said = turn.history.clone();
+        said.push(Said::plain(Speaker::User, turn.prompt.clone()));
+        Self {
+            runner,
+            turn,
+            host,
+            ids: CallIds::after(said.iter().flat_map(|said| &said.calls)),
+            request: Request {
+                system: turn.profile.instructions.clone(),
+                said,
+                tools: offered(&runner.tools, &turn.authority),
+                calls: Calls::Allowed,
+            },
+            usage: Usage::default(),
+        }
+    }
+
+    pub(super) async fn run(mut self) -> RunOutcome {
+        match self.rounds().await {
+            Ok(()) => RunOutcome::Completed { usage: self.usage },
+            Err(End::Stopped) => RunOutcome::Cancelled,
+            Err(End::Failed(reason)) => RunOutcome::Failed { reason },
+        }
+    }
+
+    async fn rounds(&mut self) -> Result<(), End> {
+        for _ in 0..self.runner.rounds {
+            self.hear_people().await?;
+            let answer = self.ask().await?;
+            if answer.calls.is_empty() {
+                return self.conclude(answer).await;
+            }
+            self.call_all(answer).await?;
+        }
+        self.finish_without_tools().await
+    }
+
+    /// What people said since the model was asked.
+    async fn hear_people(&mut self) -> Result<(), End> {
+        let texts = self.host.steered().await?;
+        let said = texts
+            .into_iter()
+            .map(|text| Said::plain(Speaker::User, text));
+        self.request.said.extend(said);
+        Ok(())
+    }
+
+    /// Asks the model, and journals what it says while it says it.
+    async fn ask(&mut self) -> Result<Answer, End> {
+        let deltas = Deltas::default();
+        let mut journal = std::pin::pin!(deltas.journal(self.host));
+        let answered = tokio::select! {
+            biased;
+            () = self.host.stopped() => return Err(End::Stopped),
+            // It ends by itself only when the host does not want to hear more.
+            _ = &mut journal => return Err(End::Stopped),
+            answered = self.runner.model.answer(&self.request, &deltas) => answered,
+        };
+        deltas.close();
+        // What was said before it went wrong was said.
+        journal.await?;
+        let answer = answered?;
+        self.usage.input_tokens += answer.usage.input_tokens;
+        self.usage.output_tokens += answer.usage.output_tokens;
+        Ok(answer)
+    }
+
+    /// The answer is the last word.
+    async fn conclude(&mut self, answer: Answer) -> Result<(), End> {
+        let is_silent = answer.text.trim().is_empty();
+        match answer.finish {
+            Finish::Length if is_silent => Err(End::Failed(
+                "the model used up all it may say before it came to an answer: ask for less at once".to_owned(),
+            )),
+            Finish::Filtered if is_silent => Err(End::Failed(
+                "the model's provider withheld the answer: put the question differently".to_owned(),
+            )),
+            finish => {
+                self.complete_message(answer.text).await?;
+                self.note(finish).await
+            }
+        }
+    }
+
+    async fn note(&self, finish: Finish) -> Result<(), End> {
+        let text = match finish {
+            Finish::Done => return Ok(()),
+            Finish::Length => "the answer is cut: the model reached the most it may say",
+            Finish::Filtered => "the answer is cut: the model's provider withheld the rest",
+        };
+        let text = text.to_owned();
+        Ok(self.host.journal(RunEvent::Log { text }).await?)
+    }
+
+    async fn complete_message(&self, text: String) -> Result<(), Stopped> {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        self.host.journal(RunEvent::MessageCompleted { text }).await
+    }
+
+    async fn call_all(&mut self, answer: Answer) -> Result<(), End> {
+        self.complete_message(answer.text.clone()).await?;
+        let mut calls = answer.calls;
+        for call in &mut calls {
+            self.ids.settle(self.turn.run, call);
+        }
+        self.request.said.push(Said {
+            calls: calls.clone(),
+            ..Said::plain(Speaker::Assistant, answer.text)
+        });
+        for call in calls {
+            let output = self.call(&call).await?;
+            self.request.said.push(Said {
+                answers: Some(call.id),
+                ..Said::plain(Speaker::Tool, output)
+            });
+        }
+        Ok(())
+    }
+
+    /// Runs one tool: its start is recorded before, its end afterwards.
+    async fn call(&self, call: &ToolCall) -> Result<String, End> {
+        let started = RunEvent::ToolStarted {
+            call: call.id.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        };
+        self.host.journal(started).await?;
+        let (output, is_stopped) = self.perform(call).await;
+        let completed = RunEvent::ToolCompleted {
+            call: call.id.clone(),
+            output: output.text.clone(),
+            result: output.result,
+        };
+        self.host.journal(completed).await?;
+        if is_stopped {
+            return Err(End::Stopped);
+        }
+        Ok(output.text)
+    }
+
+    /// What the tool answers, and whether the run was stopped meanwhile.
+    async fn perform(&self, call: &ToolCall) -> (ToolOutput, bool) {
+        let tool = match decide(&self.runner.tools, &self.turn.authority, &call.tool) {
+            Ok(tool) => tool,
+            Err(refusal) => return (ToolOutput::refused(refusal), false),
+        };
+        let context = ToolContext {
+            turn: self.turn,
+            host: self.host,
+        };
+        let mut performing = tool.call(&call.arguments, &context);
+        tokio::select! {
+            biased;
+            () = self.host.stopped() => {}
+            output = &mut performing => return (output, false),
+        }
+        let ended = time::timeout(TOOL_GRACE, performing).await;
+        let output =
+            ended.unwrap_or_else(|_| ToolOutput::cancelled("[stopped: the run was stopped]"));
+        (output, true)
+    }
+
+    /// The rounds are used up: one last word is asked for.
+    async fn finish_without_tools(&mut self) -> Result<(), End> {
+        let rounds = self.runner.rounds;
+        self.hear_people().await?;
+        self.request.calls = Calls::Forbidden;
+        self.request.said.push(Said::plain(
+            Speaker::User,
+            format!("You have called tools for {rounds} rounds, and no further call is possible in this turn. \
+                     Answer now with what you have, and say what is still open."),
+        ));
+        let unfinished = format!("no answer after {rounds} rounds of tools");
+        match self.ask().await {
+            Ok(answer) if answer.text.trim().is_empty() => Err(End::Failed(format!(
+                "{unfinished}, and none when the model was asked to finish: ask for a smaller step"
+            ))),
+            Ok(answer) => self.conclude(answer).await,
+            Err(End::Failed(reason)) => {
+                Err(End::Failed(format!("{unfinished}, and then {reason}")))
+            }
+            Err(End::Stopped) => Err(End::Stopped),
+        }
+    }
+}
