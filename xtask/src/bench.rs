@@ -10,10 +10,24 @@ use crate::postgres::{Durable, Postgres};
 use crate::{command, output};
 
 /// Name of the benchmark, and what cargo is asked for.
-const BENCHES: &[(&str, &[&str])] = &[(
-    "ledger",
-    &["bench", "-p", "talaria-store", "--bench", "ledger"],
-)];
+const BENCHES: &[(&str, &[&str])] = &[
+    (
+        "ledger",
+        &["bench", "-p", "talaria-store", "--bench", "ledger"],
+    ),
+    (
+        "turns",
+        &[
+            "bench",
+            "--profile",
+            "release",
+            "-p",
+            "talaria",
+            "--bench",
+            "turns",
+        ],
+    ),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {

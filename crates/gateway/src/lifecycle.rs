@@ -10,17 +10,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::address::{Address, ReturnAddress};
 use talaria_domain::clock::Clock;
 use talaria_domain::event::Event;
-use talaria_domain::ids::{Ids, SessionId};
-use talaria_domain::live::{Live, Watch};
+use talaria_domain::ids::{Ids, ReplyId, SessionId};
+use talaria_domain::live::{Happening, Live, Watch};
+use talaria_domain::names::{AccountName, PlatformName};
+use talaria_domain::principal::Principal;
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::leases::Ended;
 use talaria_store::maintenance::rescue::{Rescued, rescue};
+use talaria_store::sessions::{self, Opening};
 use talaria_store::{Ledger, Result};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
 use crate::intake::Front;
 use crate::live::Watchers;
@@ -43,6 +49,15 @@ pub struct Parts {
 /// A gateway at work. Clones are the same gateway.
 #[derive(Clone)]
 pub struct Gateway(Arc<Shared>);
+
+/// What became of something that was to be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// It is in the outbox.
+    Recorded(ReplyId),
+    /// No account of ours is there.
+    NoAccount,
+}
 
 /// How much is going on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +121,47 @@ impl Gateway {
     /// Where conversations can be watched.
     pub fn live(&self) -> Arc<dyn Live> {
         Arc::new(self.clone())
+    }
+
+    /// Says something that no agent said, at any place that an account of ours can reach. What becomes of it is in the
+    /// ledger under the reply's id.
+    pub async fn say(&self, to: &Address, requester: &Principal, text: &str) -> Result<Said> {
+        let shared = Arc::clone(&self.0);
+        let Some(account) = shared.settings.account(to) else {
+            return Ok(Said::NoAccount);
+        };
+        let profile = account.adapter.account().profile.clone();
+        let (now, text) = (shared.now(), text.to_owned());
+        let key = SessionKey::derive(&profile, &Source::of(to, requester), Sharing::default());
+        let owner = key.owner(requester);
+        let opening = Opening::of(key, owner, SessionId::next(&*shared.ids, now), now);
+        let (address, requester) = (to.clone(), requester.clone());
+        let ledger = shared.ledger.clone();
+        ledger
+            .write(move |tx| {
+                let session = sessions::resolve(tx, &opening)?;
+                let place = Place(ReturnAddress {
+                    address: address.clone(),
+                    requester: requester.clone(),
+                    profile: profile.clone(),
+                    session,
+                });
+                match say::notice(tx, &shared, &place, &text)? {
+                    Happening::Said { reply, .. } => Ok(Said::Recorded(reply)),
+                    _ => Ok(Said::NoAccount),
+                }
+            })
+            .await
+    }
+
+    /// The account on a platform, where there is exactly one.
+    pub fn only_account(&self, platform: &PlatformName) -> Option<AccountName> {
+        let accounts = self.0.settings.accounts.iter();
+        let mut names = accounts
+            .map(|account| account.adapter.account())
+            .filter(|account| account.platform == *platform)
+            .map(|account| account.name.clone());
+        names.next().filter(|_| names.next().is_none())
     }
 
     /// How each account is.

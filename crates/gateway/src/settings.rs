@@ -104,6 +104,18 @@ pub struct Limits {
     pub edit_pace: Duration,
     /// How long a part is tried before it is given up.
     pub delivery: Duration,
+    /// What becomes of turns that were interrupted.
+    pub resume: ResumePolicy,
+}
+
+/// What becomes of turns that were interrupted.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum ResumePolicy {
+    /// Those that only thought are done again.
+    #[default]
+    Auto,
+    /// All of them are told, and wait for a word: the gateway has stopped too often lately.
+    Tell,
 }
 
 impl Default for Limits {
@@ -119,6 +131,7 @@ impl Default for Limits {
             lease: Duration::from_mins(1),
             edit_pace: Duration::from_millis(1_200),
             delivery: Duration::from_hours(24),
+            resume: ResumePolicy::Auto,
         }
     }
 }

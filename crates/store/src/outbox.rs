@@ -150,17 +150,20 @@ const fn priority(kind: ReplyKind) -> i64 {
     }
 }
 
-/// Makes a part show something else. One that is on its way is sent again when it has arrived.
+/// Makes a part show something else. One that is on its way is sent again when it has arrived; one that was given up
+/// stays so, and is what its letter sends if it is replayed.
 pub fn revise(tx: &mut Tx<'_>, part: PartId, body: &PartBody) -> Result<()> {
     let row = get_part(tx, part)?;
-    if row.state.is_end() {
+    let is_given_up = matches!(row.state, PartState::Failed | PartState::Unknown);
+    let is_shown_again = row.state.is_end() && !is_given_up;
+    if is_shown_again {
         legal(part, row.state, "revise", PartState::Queued)?;
     }
     tx.execute(
         "UPDATE parts SET body = ?2, revision = revision + 1 WHERE part_id = ?1",
         bind![part, to_json(body)?],
     )?;
-    if row.state.is_end() {
+    if is_shown_again {
         show_again(tx, &row)?;
     }
     Ok(())

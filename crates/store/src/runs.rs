@@ -153,16 +153,18 @@ pub fn append(
     event: &RunEvent,
     at: Timestamp,
 ) -> Result<i64> {
-    let row = admitted_under(tx, lease, run)?;
-    if row.state.is_end() {
-        return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
-    }
+    leases::fence(tx, lease)?;
+    // A run writes many of these: its row is looked at only if something is wrong.
     let seq = tx.row(
-        "UPDATE runs SET next_seq = next_seq + 1, active_at = ?2 WHERE run_id = ?1 RETURNING next_seq - 1",
-        bind![run, at],
-        |row| row.get(0),
+        "UPDATE runs SET next_seq = next_seq + 1, active_at = ?2
+         WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL RETURNING next_seq - 1",
+        bind![run, at, lease.epoch],
+        |row| row.get::<i64>(0),
     )?;
-    let seq: i64 = found("run", run, seq)?;
+    let Some(seq) = seq else {
+        let row = admitted_under(tx, lease, run)?;
+        return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
+    };
     tx.execute(
         "INSERT INTO run_events (run_id, seq, kind, event, at) VALUES (?1, ?2, ?3, ?4, ?5)",
         bind![run, seq, event.as_str(), to_json(event)?, at],

@@ -1,17 +1,39 @@
-//! The binary. It will read as a table of contents; so far it says what there is.
+//! Talaria, the binary.
+//!
+//! | module | what |
+//! |---|---|
+//! | `config` | from `talaria.toml` and the environment to the one value that everything is wired from |
+//! | `cli` | the commands, one file each, and the exit codes |
+//! | `up` | the wiring: from the configuration to a running gateway |
+//! | `output` | the terminal |
+
+mod cli;
+mod config;
+mod output;
+mod up;
 
 use std::process::ExitCode;
 
-/// What the command line promises for "the gateway is not reachable".
-const NOT_REACHABLE: u8 = 69;
+use config::Environment;
+use output::Style;
 
-#[expect(
-    clippy::print_stderr,
-    reason = "the one sentence that this program says"
-)]
 fn main() -> ExitCode {
-    eprintln!(
-        "talaria has no gateway yet, only its ledger: run `cargo xtask test` or read ARCHITECTURE.md"
-    );
-    ExitCode::from(NOT_REACHABLE)
+    let environment = Environment::read();
+    let style = Style::detect(&environment);
+    // One provider for every connection of the process; that it is there already is fine.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::remark(&format!("talaria: cannot start: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let code = runtime.block_on(cli::run(cli::Context { environment, style }));
+    // A thread that still waits for standard input must not keep the process.
+    runtime.shutdown_background();
+    code
 }

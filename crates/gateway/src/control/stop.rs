@@ -2,7 +2,7 @@
 //! what was shown of its answer end with it. Then the runner is told, and given a moment to clean up.
 
 use talaria_domain::event::Event;
-use talaria_domain::ids::SessionId;
+use talaria_domain::ids::{EventId, SessionId};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_domain::session_key::Source;
 use talaria_store::leases::{self, LeaseName};
@@ -33,14 +33,15 @@ pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     })
 }
 
-/// Ends the turn that a session's lane has, if it has one. The caller tells the runner after the commit.
+/// Ends the turn that a session's lane has, if it has one: one that runs, or one that is about to be tried again. The
+/// caller tells the runner after the commit.
 pub(crate) fn end_turn(
     tx: &mut Tx<'_>,
     shared: &Shared,
     session: SessionId,
     reason: &str,
 ) -> Result<bool> {
-    let Some(event) = inbox::occupancy(tx, session)?.claimed else {
+    let Some(event) = turn_of(tx, session)? else {
         return Ok(false);
     };
     let now = shared.now();
@@ -55,6 +56,15 @@ pub(crate) fn end_turn(
     // Whoever waits behind it has not heard of anything that frees the lane.
     tx.wake(Wake::Lane(session));
     Ok(true)
+}
+
+/// The event that the lane has a turn for.
+fn turn_of(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<EventId>> {
+    if let Some(claimed) = inbox::occupancy(tx, session)?.claimed {
+        return Ok(Some(claimed));
+    }
+    let begun = inbox::head(tx, session)?.filter(|head| head.attempts > 0);
+    Ok(begun.map(|head| head.event.id))
 }
 
 /// What was asked is remembered, and that it was not finished.

@@ -190,6 +190,16 @@ fn markdown(body: &PartBody) -> &str {
 /// Ends an answer that was being shown when its turn was stopped: what people saw says so, what nobody saw is
 /// withdrawn.
 pub(crate) fn break_off(tx: &mut Tx<'_>, shared: &Shared, event: &Event) -> Result<()> {
+    leave_as(tx, shared, event, "\n\n(stopped)")
+}
+
+/// Ends an answer that was being shown when its turn ended in silence: what people saw stays, what nobody saw is
+/// withdrawn.
+pub(crate) fn fall_silent(tx: &mut Tx<'_>, shared: &Shared, event: &Event) -> Result<()> {
+    leave_as(tx, shared, event, "")
+}
+
+fn leave_as(tx: &mut Tx<'_>, shared: &Shared, event: &Event, mark: &str) -> Result<()> {
     let reply = match outbox::get(tx, answer_id(event)) {
         Ok(reply) if reply.state == ReplyState::Open => reply,
         Ok(_) | Err(StoreError::NotFound { .. }) => return Ok(()),
@@ -206,7 +216,7 @@ pub(crate) fn break_off(tx: &mut Tx<'_>, shared: &Shared, event: &Event) -> Resu
         reply: reply.id,
         run: reply.run,
         kind: reply.kind,
-        text: format!("{}\n\n(stopped)", reply.text),
+        text: format!("{}{mark}", reply.text),
     };
     answer(tx, shared, &place, &statement).map(drop)
 }

@@ -175,10 +175,12 @@ fn what_to_do(
         .into_iter()
         .map(|(_, event)| event)
         .collect();
+    let limits = shared.settings.limits;
     Ok(resume::decide(
         &journal,
         attempt,
-        shared.settings.limits.attempts,
+        limits.attempts,
+        limits.resume,
     ))
 }
 
@@ -200,10 +202,14 @@ fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
 /// The turn was interrupted where it cannot simply be done again.
 fn tell(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, tools: &[String]) -> Result<Begin> {
     let now = shared.now();
-    let text = format!(
-        "I was interrupted while I was using {}, and I do not know how far it got. Say \"continue\" and I will look.",
-        tools.join(", ")
-    );
+    let text = if tools.is_empty() {
+        "I was interrupted before I could answer. Say \"continue\" and I will.".to_owned()
+    } else {
+        format!(
+            "I was interrupted while I was using {}, and I do not know how far it got. Say \"continue\" and I will look.",
+            tools.join(", ")
+        )
+    };
     let session = begun.session();
     let asked = Said::plain(Speaker::User, begun.prompt());
     history::append(tx, session, None, &asked, now)?;

@@ -105,7 +105,9 @@ fn answer(
 ) -> Result<Vec<Happening>> {
     remember(tx, shared, begun, &record.said)?;
     let mut happenings = Vec::new();
-    if !record.answer.trim().is_empty() {
+    if record.answer.trim().is_empty() {
+        say::fall_silent(tx, shared, &begun.row.event)?;
+    } else {
         let statement = Statement::to(&begun.row, Some(begun.run), &record.answer);
         happenings.push(say::answer(tx, shared, &begun.place, &statement)?);
     }

@@ -5,6 +5,8 @@
 
 use talaria_domain::run::RunEvent;
 
+use crate::settings::ResumePolicy;
+
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resume {
@@ -20,7 +22,7 @@ pub enum Resume {
 }
 
 /// What to do at attempt number `attempt`, from one, of `most`, if the one before it left this journal.
-pub fn decide(journal: &[RunEvent], attempt: u32, most: u32) -> Resume {
+pub fn decide(journal: &[RunEvent], attempt: u32, most: u32, policy: ResumePolicy) -> Resume {
     let tools: Vec<String> = journal
         .iter()
         .filter_map(|event| match event {
@@ -28,7 +30,7 @@ pub fn decide(journal: &[RunEvent], attempt: u32, most: u32) -> Resume {
             _ => None,
         })
         .collect();
-    if !tools.is_empty() {
+    if !tools.is_empty() || policy == ResumePolicy::Tell {
         return Resume::Tell { tools };
     }
     if attempt > most {
@@ -67,10 +69,12 @@ mod tests {
         ];
         for (journal, attempt, expected) in table {
             assert_eq!(
-                decide(&journal, attempt, 3),
+                decide(&journal, attempt, 3, ResumePolicy::Auto),
                 expected,
                 "{journal:?} {attempt}"
             );
         }
+        let told = decide(&[], 2, 3, ResumePolicy::Tell);
+        assert_eq!(told, Resume::Tell { tools: vec![] });
     }
 }

@@ -134,7 +134,7 @@ impl World {
 
     /// Lets this much time pass.
     pub(crate) async fn passes(&self, time: Duration) {
-        tokio::time::sleep(time).await;
+        talaria_sim::time::pass(time).await;
     }
 
     /// What people see in the chat of `who`.

@@ -205,3 +205,6 @@ fn by_own_id<I: Column + Copy, M: Machine>(row: &Row<'_>) -> Result<Glimpse<I, I
         session: None,
     })
 }
+
+#[cfg(test)]
+mod tests;

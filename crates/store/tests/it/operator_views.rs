@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use talaria_domain::authority::Authority;
 use talaria_domain::delivery::{Outcome, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::{InboxState, PartState, RunState};
@@ -50,7 +51,7 @@ async fn tries(world: &World, who: &str, (event, lane): (EventId, &Lease), attem
         event,
         runner: "local".into(),
         attempt,
-        authority: Default::default(),
+        authority: Authority::default(),
         return_to: World::way_back(who, session),
         at: world.now(),
     };

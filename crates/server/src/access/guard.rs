@@ -1,0 +1,75 @@
+//! Stands before a group of routes: finds out who asks, and whether they may.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::cookie;
+use super::keys::{Caller, Scope, holder};
+use crate::error::ApiError;
+use crate::shared::App;
+
+/// Lets a request through if whoever asks has the scope.
+pub(crate) async fn guard(
+    State((app, scope)): State<(Arc<App>, Scope)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let caller = admit(&app, request.headers(), scope).await?;
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
+}
+
+/// Who asks, if they have the scope.
+pub(crate) async fn admit(
+    app: &App,
+    headers: &HeaderMap,
+    scope: Scope,
+) -> Result<Caller, ApiError> {
+    let caller = who(app, headers).await?.ok_or(ApiError::Unauthorized)?;
+    if caller.may(scope) {
+        return Ok(caller);
+    }
+    let message = "this key is for conversations only".to_owned();
+    Err(ApiError::Forbidden { message })
+}
+
+/// Who asks. A key that is wrong is not made good by a cookie.
+async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
+    if let Some(authorization) = headers.get(header::AUTHORIZATION) {
+        let Some(key) = authorization.to_str().ok().and_then(bearer) else {
+            return Ok(None);
+        };
+        return Ok(holder(&app.known, &app.shared.ledger, key).await?);
+    }
+    Ok(has_cookie(app, headers).then(Caller::operator))
+}
+
+fn bearer(authorization: &str) -> Option<&str> {
+    let (scheme, key) = authorization.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// Whether a browser is logged in.
+pub(crate) fn has_cookie(app: &App, headers: &HeaderMap) -> bool {
+    let mut cookies = headers.get_all(header::COOKIE).iter();
+    let now = app.now();
+    cookies.any(|cookie| {
+        let text = cookie.to_str().unwrap_or_default();
+        cookie::is_valid(&app.known.cookie, now, text)
+    })
+}
+
+/// Taken from what the guard found out: a route that forgot its guard has no caller and answers nobody.
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Self>();
+        caller.cloned().ok_or(ApiError::Unauthorized)
+    }
+}

@@ -1,0 +1,169 @@
+//! What every request and every answer goes through, from the outside in: an id, headers that bind the browser, a net
+//! for panics, where the request comes from, and how much of it is read.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures::{FutureExt as _, StreamExt as _};
+use tracing::Instrument as _;
+
+use crate::error::ApiError;
+use crate::shared::App;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How much of a request is read.
+const BODY_LIMIT: usize = 10 * 1024 * 1024;
+
+/// A body that is too large is read on for so much and so long, so that a caller who is still writing hears why.
+const THROWN_AWAY: (usize, Duration) = (4 * BODY_LIMIT, Duration::from_secs(5));
+
+/// Takes or makes the request's id, and gives it back.
+pub(crate) async fn request_id(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let given = request.headers().get(&REQUEST_ID).filter(|id| is_sane(id));
+    let id = given.cloned().or_else(|| {
+        let made = app.shared.ids.next(app.now()).to_string();
+        HeaderValue::from_str(&made).ok()
+    });
+    let text = id.as_ref().and_then(|id| id.to_str().ok());
+    // Without its query: a one-time login is in one.
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let span = tracing::info_span!("request", id = text, %method, path);
+    let answer = async move {
+        let response = next.run(request).await;
+        tracing::debug!(status = response.status().as_u16(), "answered");
+        response
+    };
+    let mut response = answer.instrument(span).await;
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+fn is_sane(id: &HeaderValue) -> bool {
+    let bytes = id.as_bytes();
+    (1..=128).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
+}
+
+/// Binds the browser: nothing from elsewhere, in no frame, no guessing of types, no traces in caches.
+pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let usual = [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in usual {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// A handler that panics fails its own request and nothing else.
+pub(crate) async fn catch_panic(request: Request, next: Next) -> Response {
+    // What a handler leaves behind is its request; everything it shares is behind locks that survive a panic.
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answer.unwrap_or_else(|panic| {
+        let words = panic
+            .downcast_ref::<&str>()
+            .map(|words| (*words).to_owned());
+        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+        let words = words.unwrap_or_else(|| "something without words".to_owned());
+        ApiError::broken(&format!("a handler panicked: {words}")).into_response()
+    })
+}
+
+/// Refuses what a page of somebody else made a browser send.
+pub(crate) async fn check_host(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let headers = request.headers();
+    let origin = headers
+        .get(header::ORIGIN)
+        .map(|origin| origin.to_str().unwrap_or("null"));
+    let refused = |reason: &str| ApiError::Forbidden {
+        message: reason.to_owned(),
+    };
+    app.hosts
+        .decide(the_host(headers), origin)
+        .map_err(refused)?;
+    Ok(next.run(request).await)
+}
+
+/// The one `Host`; none if there are several, which means none in particular.
+fn the_host(headers: &HeaderMap) -> Option<&str> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let first = hosts.next()?;
+    hosts
+        .next()
+        .is_none()
+        .then(|| first.to_str().ok())
+        .flatten()
+}
+
+/// Refuses a body that says it is too large before any handler sees it.
+pub(crate) async fn check_length(request: Request, next: Next) -> Result<Response, ApiError> {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if length.is_none_or(|length| length <= BODY_LIMIT) {
+        return Ok(next.run(request).await);
+    }
+    throw_away(&mut request.into_body().into_data_stream()).await;
+    Err(ApiError::TooLarge)
+}
+
+/// All of a body that is not too large.
+pub(crate) async fn read_body(body: Body) -> Result<Vec<u8>, ApiError> {
+    let mut stream = body.into_data_stream();
+    let mut read = Vec::new();
+    while let Some(bytes) = stream.next().await {
+        let bytes = bytes.map_err(|_| ApiError::BadInput {
+            param: None,
+            message: "the body could not be read to its end".to_owned(),
+        })?;
+        if read.len() + bytes.len() > BODY_LIMIT {
+            throw_away(&mut stream).await;
+            return Err(ApiError::TooLarge);
+        }
+        read.extend_from_slice(&bytes);
+    }
+    Ok(read)
+}
+
+async fn throw_away(stream: &mut BodyDataStream) {
+    let (most, longest) = THROWN_AWAY;
+    let reading = async {
+        let mut left = most;
+        while let Some(Ok(bytes)) = stream.next().await {
+            let Some(less) = left.checked_sub(bytes.len()) else {
+                return;
+            };
+            left = less;
+        }
+    };
+    // It took too long: whoever sends that slowly hears of it when the connection closes.
+    tokio::time::timeout(longest, reading)
+        .await
+        .unwrap_or_default();
+}

@@ -1,0 +1,183 @@
+//! `/api/sessions/{id}/messages`: what was said, and saying something. A message goes to the place that the conversation
+//! is at, through the same intake as everything else that arrives.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use talaria_domain::adapter::{Accepted, NotAccepted};
+use talaria_domain::address::Address;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::digest::Fields;
+use talaria_domain::event::{Content, DedupeKey, Event, EventKind, Mention};
+use talaria_domain::ids::{EventId, RunId, SessionId};
+use talaria_domain::names::MessageId;
+use talaria_domain::runner::Speaker;
+use talaria_store::transcripts::{self, Entry, Visibility};
+use talaria_store::{Tx, sessions};
+
+use crate::access::keys::Caller;
+use crate::error::ApiError;
+use crate::input::{Filters, Named, Page, Sent};
+use crate::shared::App;
+use crate::surfaces;
+
+/// How long a client's own id may be.
+const CLIENT_ID: usize = 128;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/api/sessions/{id}/messages", get(list).post(post))
+}
+
+#[derive(Serialize)]
+struct MessageRow {
+    seq: i64,
+    speaker: Speaker,
+    text: String,
+    /// Tool calls, attachments: whatever the model is shown beside the words.
+    detail: Value,
+    run_id: Option<RunId>,
+    visibility: &'static str,
+    at: Timestamp,
+}
+
+impl From<Entry> for MessageRow {
+    fn from(entry: Entry) -> Self {
+        Self {
+            seq: entry.seq,
+            speaker: entry.speaker,
+            text: entry.text,
+            detail: entry.detail,
+            run_id: entry.run,
+            visibility: entry.visibility.as_str(),
+            at: entry.at,
+        }
+    }
+}
+
+async fn list(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<SessionId>,
+    filters: Filters,
+) -> Result<Json<Page<MessageRow, i64>>, ApiError> {
+    filters.only(&[])?;
+    let (limit, after, owner) = (filters.limit()?, filters.after()?, caller.owner());
+    let work = move |tx: &mut Tx<'_>| {
+        sessions::get_owned(tx, owner, id)?;
+        transcripts::page(tx, id, after.unwrap_or(0), limit + 1)
+    };
+    let mut entries = app.shared.ledger.read(work).await?;
+    let is_more = entries.len() > limit as usize;
+    entries.truncate(limit as usize);
+    let next = entries.last().filter(|_| is_more).map(|entry| entry.seq);
+    // What was undone was not said.
+    entries.retain(|entry| entry.visibility != Visibility::Undone);
+    let rows = entries.into_iter().map(MessageRow::from).collect();
+    Ok(Json(Page::of(rows, next)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Posting {
+    text: String,
+    id: Option<String>,
+}
+
+async fn post(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(session): Named<SessionId>,
+    Sent(asked): Sent<Posting>,
+) -> Result<Response, ApiError> {
+    if asked.text.trim().is_empty() {
+        return Err(ApiError::bad("text", "expected some text, found none"));
+    }
+    let is_id = |id: &str| {
+        let is_visible = id.chars().all(|char| char.is_ascii_graphic());
+        is_visible && (1..=CLIENT_ID).contains(&id.len())
+    };
+    if asked.id.as_deref().is_some_and(|id| !is_id(id)) {
+        let expected = format!("expected 1 to {CLIENT_ID} visible ASCII characters");
+        return Err(ApiError::bad("id", expected));
+    }
+    let address = whereabouts(&app, &caller, session).await?;
+    let event = event(&app, caller.clone(), address, asked);
+    answer(app.shared.intake.accept(event).await, &caller)
+}
+
+/// The place that a conversation is at.
+async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<Address, ApiError> {
+    let owner = caller.owner();
+    let work = move |tx: &mut Tx<'_>| {
+        let session = sessions::get_owned(tx, owner, session)?;
+        sessions::origin(tx, session.key)
+    };
+    let key = app.shared.ledger.read(work).await?;
+    let elsewhere = || ApiError::Conflict {
+        message: format!(
+            "this conversation takes place on {}: write there",
+            key.platform
+        ),
+    };
+    surfaces::place(&key).ok_or_else(elsewhere)
+}
+
+fn event(app: &App, caller: Caller, address: Address, asked: Posting) -> Event {
+    let now = app.now();
+    let id = EventId::next(&*app.shared.ids, now);
+    // A client's id is its own: nobody else's message is taken for it, and not one of another chat.
+    let token = asked.id.as_deref().map(|client| {
+        let fields = Fields::of("client message").text(&caller.owner().0.to_string());
+        fields
+            .text(address.chat.as_str())
+            .text(client)
+            .digest()
+            .to_string()
+    });
+    let token = token.unwrap_or_else(|| id.to_string());
+    let message = asked.id.unwrap_or_else(|| id.to_string());
+    Event {
+        id,
+        dedupe: DedupeKey::derive(&address.platform, &address.account, &token),
+        address,
+        principal: caller.principal,
+        message: Some(MessageId::from(message)),
+        // Also where it is a command: intake knows them, for every surface alike.
+        kind: EventKind::Message(Content {
+            text: asked.text,
+            mention: Mention::Direct,
+            ..Content::default()
+        }),
+        sent_at: None,
+        received_at: now,
+    }
+}
+
+fn answer(accepted: Result<Accepted, NotAccepted>, caller: &Caller) -> Result<Response, ApiError> {
+    match accepted {
+        Ok(Accepted::Recorded { event, session }) => {
+            let body = json!({ "event_id": event, "session_id": session });
+            Ok((StatusCode::ACCEPTED, Json(body)).into_response())
+        }
+        Ok(Accepted::Duplicate { first }) => {
+            let body = json!({ "event_id": first, "duplicate": true });
+            Ok(Json(body).into_response())
+        }
+        Ok(Accepted::Refused { reason }) => {
+            let told = format!("the gateway does not accept this: {reason}");
+            let message = if caller.is_owner() {
+                told
+            } else {
+                "the gateway does not accept messages with this key".to_owned()
+            };
+            Err(ApiError::Forbidden { message })
+        }
+        Err(NotAccepted { reason }) => Err(ApiError::Unavailable { cause: reason }),
+    }
+}

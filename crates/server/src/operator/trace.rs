@@ -1,0 +1,241 @@
+//! `GET /api/trace/{id}`: the whole life of a message, from any one thing of it: by our id of the event, the run, the reply
+//! or the part, or by the platform's id of the message. One look at one state of the ledger.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde::Serialize;
+use talaria_domain::address::Address;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::delivery::{PartBody, ReplyKind};
+use talaria_domain::event::EventKind;
+use talaria_domain::ids::{EventId, ReplyId, RunId, SessionId};
+use talaria_domain::machine::ReplyState;
+use talaria_domain::names::{MessageId, ProfileName};
+use talaria_domain::run::RunEvent;
+use talaria_store::dead::Thing;
+use talaria_store::views::{self, EventView, Found, PartView, ReplyView, RunView};
+use talaria_store::{StoreError, Tx, outbox};
+
+use super::dead::LetterRow;
+use super::inbox::EventRow;
+use super::outbox::PartRow;
+use super::runs::RunRow;
+use crate::error::ApiError;
+use crate::input::Named;
+use crate::shared::App;
+
+/// How much of a run's journal is shown.
+const JOURNAL: u32 = 1_000;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new().route("/api/trace/{id}", get(trace))
+}
+
+#[derive(Serialize)]
+struct Trace {
+    event: Option<TracedEvent>,
+    runs: Vec<TracedRun>,
+    replies: Vec<TracedReply>,
+    dead: Vec<LetterRow>,
+}
+
+#[derive(Serialize)]
+struct TracedEvent {
+    #[serde(flatten)]
+    row: EventRow,
+    content: EventKind,
+}
+
+#[derive(Serialize)]
+struct TracedRun {
+    #[serde(flatten)]
+    row: RunRow,
+    journal: Vec<JournalRow>,
+}
+
+#[derive(Serialize)]
+struct JournalRow {
+    seq: i64,
+    #[serde(flatten)]
+    event: RunEvent,
+    at: Timestamp,
+}
+
+#[derive(Serialize)]
+struct TracedReply {
+    id: ReplyId,
+    session_id: SessionId,
+    run_id: Option<RunId>,
+    kind: ReplyKind,
+    state: ReplyState,
+    profile: ProfileName,
+    to: Address,
+    text: String,
+    revision: i64,
+    created_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    parts: Vec<TracedPart>,
+}
+
+#[derive(Serialize)]
+struct TracedPart {
+    #[serde(flatten)]
+    row: PartRow,
+    body: PartBody,
+}
+
+async fn trace(
+    State(app): State<Arc<App>>,
+    Named(id): Named<String>,
+) -> Result<Json<Trace>, ApiError> {
+    let name = id.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        let Some(found) = find(tx, &name)? else {
+            return Ok(None);
+        };
+        follow(tx, found).map(Some)
+    };
+    let message = format!("there is no event, run, reply, part or recent message {id}");
+    let traced = app.shared.ledger.read(work).await?;
+    traced.map(Json).ok_or(ApiError::NotFound { message })
+}
+
+fn find(tx: &mut Tx<'_>, name: &str) -> Result<Option<Found>, StoreError> {
+    if let Ok(id) = name.parse::<EventId>()
+        && let Some(found) = views::find(tx, *id.as_bytes())?
+    {
+        return Ok(Some(found));
+    }
+    views::find_message(tx, &MessageId::from(name))
+}
+
+/// Back to the event, and from there to everything that came of it.
+fn follow(tx: &mut Tx<'_>, found: Found) -> Result<Trace, StoreError> {
+    let (event, runs, replies) = match found {
+        Found::Event(event) => from_event(tx, event)?,
+        Found::Run(run) => from_run(tx, run)?,
+        Found::Reply(reply) => from_reply(tx, reply)?,
+        Found::Part(part) => {
+            let reply = outbox::get_part(tx, part)?.part.reply;
+            from_reply(tx, reply)?
+        }
+    };
+    let mut dead = Vec::new();
+    if let Some(event) = &event {
+        dead.extend(views::letters_about(tx, Thing::Event(event.row.event.id))?);
+    }
+    let runs = runs.into_iter().map(|run| traced_run(tx, run));
+    let runs = runs.collect::<Result<_, StoreError>>()?;
+    let mut traced = Vec::new();
+    for reply in replies {
+        let parts = parts(tx, reply.reply.id)?;
+        for part in &parts {
+            dead.extend(views::letters_about(tx, Thing::Part(part.queued.part.id))?);
+        }
+        traced.push(traced_reply(reply, parts));
+    }
+    Ok(Trace {
+        event: event.map(traced_event),
+        runs,
+        replies: traced,
+        dead: dead.into_iter().map(LetterRow::from).collect(),
+    })
+}
+
+/// The event, every run that tried it, every reply to it.
+type Threads = (Option<EventView>, Vec<RunView>, Vec<ReplyView>);
+
+fn from_event(tx: &mut Tx<'_>, id: EventId) -> Result<Threads, StoreError> {
+    let event = views::event(tx, id)?;
+    // What became part of an earlier message was answered with it.
+    let answered = match event.row.merged_into {
+        Some(earlier) => views::event(tx, earlier)?.row,
+        None => event.row.clone(),
+    };
+    let runs = views::tries(tx, answered.event.id)?;
+    let asked = (answered.event.id, answered.event.message.as_ref());
+    let replies = views::replies_to(tx, answered.session, asked, &runs)?;
+    Ok((Some(event), runs, replies))
+}
+
+fn from_run(tx: &mut Tx<'_>, run: RunId) -> Result<Threads, StoreError> {
+    let run = views::run(tx, run)?.run;
+    match from_event(tx, run.event) {
+        // The event may be pruned before its run.
+        Err(StoreError::NotFound { .. }) => {
+            let runs = views::tries(tx, run.event)?;
+            let replies = views::replies_to(tx, run.session, (run.event, None), &runs)?;
+            Ok((None, runs, replies))
+        }
+        threads => threads,
+    }
+}
+
+fn from_reply(tx: &mut Tx<'_>, id: ReplyId) -> Result<Threads, StoreError> {
+    let reply = views::reply(tx, id)?;
+    let Some(run) = reply.reply.run else {
+        return Ok((None, Vec::new(), vec![reply]));
+    };
+    // The run may be pruned before its reply.
+    let (event, runs, mut replies) = match from_run(tx, run) {
+        Err(StoreError::NotFound { .. }) => (None, Vec::new(), Vec::new()),
+        threads => threads?,
+    };
+    if replies.iter().all(|view| view.reply.id != id) {
+        replies.push(reply);
+    }
+    Ok((event, runs, replies))
+}
+
+fn parts(tx: &mut Tx<'_>, reply: ReplyId) -> Result<Vec<PartView>, StoreError> {
+    let parts = outbox::parts(tx, reply)?;
+    parts
+        .iter()
+        .map(|queued| views::part(tx, queued.part.id))
+        .collect()
+}
+
+fn traced_event(view: EventView) -> TracedEvent {
+    TracedEvent {
+        content: view.row.event.kind.clone(),
+        row: view.into(),
+    }
+}
+
+fn traced_run(tx: &mut Tx<'_>, view: RunView) -> Result<TracedRun, StoreError> {
+    let journal = views::journal(tx, view.run.id, JOURNAL)?;
+    let row = |line: views::JournalLine| JournalRow {
+        seq: line.seq,
+        event: line.event,
+        at: line.at,
+    };
+    Ok(TracedRun {
+        row: view.into(),
+        journal: journal.into_iter().map(row).collect(),
+    })
+}
+
+fn traced_reply(view: ReplyView, parts: Vec<PartView>) -> TracedReply {
+    let reply = view.reply;
+    let part = |view: PartView| TracedPart {
+        body: view.queued.part.body.clone(),
+        row: view.into(),
+    };
+    TracedReply {
+        id: reply.id,
+        session_id: reply.session,
+        run_id: reply.run,
+        kind: reply.kind,
+        state: reply.state,
+        profile: reply.return_to.profile,
+        to: reply.return_to.address,
+        text: reply.text,
+        revision: reply.revision,
+        created_at: view.created_at,
+        ended_at: view.ended_at,
+        parts: parts.into_iter().map(part).collect(),
+    }
+}

@@ -1,0 +1,68 @@
+//! The listener: every route, what stands before them, and how it stops.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::CuttableListener;
+use crate::error::ApiError;
+use crate::shared::{App, Shared};
+use crate::{layers, operator, web};
+
+/// How long answers that are under way may take once the listener stops.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How long a connection that was cut may take to notice.
+const CUT: Duration = Duration::from_secs(1);
+
+/// Serves until `stop` is cancelled: then nothing more is accepted, streams end, what was asked is answered, and this
+/// returns. Connections that do not end by themselves are cut.
+pub async fn serve(
+    listener: TcpListener,
+    shared: Shared,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let app = Arc::new(App::of(shared, listener.local_addr()?, stop.clone()));
+    let cut = CancellationToken::new();
+    let listener = CuttableListener {
+        listener,
+        cut: cut.clone(),
+    };
+    let serving =
+        axum::serve(listener, routes(&app)).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let patience = async {
+        stop.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+        cut.cancel();
+        tokio::time::sleep(CUT).await;
+    };
+    tokio::select! {
+        biased;
+        served = serving.into_future() => served,
+        () = patience => Ok(()),
+    }
+}
+
+fn routes(app: &Arc<App>) -> Router {
+    let state = Arc::clone(app);
+    Router::new()
+        .merge(operator::routes(app))
+        .merge(web::routes())
+        .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        .fallback(|| async {
+            let message = "there is nothing at this path".to_owned();
+            ApiError::NotFound { message }
+        })
+        // The last one is the outermost.
+        .layer(from_fn(layers::check_length))
+        .layer(from_fn_with_state(Arc::clone(app), layers::check_host))
+        .layer(from_fn(layers::catch_panic))
+        .layer(from_fn(layers::security_headers))
+        .layer(from_fn_with_state(Arc::clone(app), layers::request_id))
+        .with_state(state)
+}

@@ -1,0 +1,86 @@
+//! What is handed in, and what handlers see of it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use talaria_domain::adapter::Intake;
+use talaria_domain::clock::{Clock, Timestamp};
+use talaria_domain::ids::Ids;
+use talaria_domain::live::Live;
+use talaria_domain::names::ProfileName;
+use talaria_store::Ledger;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::host::{Hosts, Reach};
+use crate::access::keys::{KnownKeys, OperatorKeys};
+use crate::courier::Courier;
+use crate::health::Health;
+
+/// What the server works with.
+pub struct Shared {
+    /// Every durable fact.
+    pub ledger: Ledger,
+    /// Where messages go.
+    pub intake: Arc<dyn Intake>,
+    /// Where conversations are watched.
+    pub live: Arc<dyn Live>,
+    /// What the gateway says about its parts.
+    pub health: Arc<dyn Health>,
+    /// The way out for texts without an agent.
+    pub courier: Arc<dyn Courier>,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where new ids come from: the gateway's own source, so that they sort with its ids.
+    pub ids: Arc<dyn Ids>,
+    /// The keys that come from outside the ledger.
+    pub keys: OperatorKeys,
+    /// Whose conversations begin here.
+    pub profile: ProfileName,
+    /// What people are told about this gateway.
+    pub about: About,
+    /// Where a reverse proxy shows this listener, such as `https://talaria.example.org`.
+    pub public_url: Option<String>,
+}
+
+/// What people are told about a gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Which release this is.
+    pub version: String,
+    /// Which model thinks.
+    pub model: String,
+    /// Where the store is; never with a password in it.
+    pub store: String,
+    /// When the gateway started.
+    pub started_at: Timestamp,
+}
+
+/// What handlers see.
+pub(crate) struct App {
+    pub(crate) shared: Shared,
+    pub(crate) known: KnownKeys,
+    pub(crate) hosts: Hosts,
+    pub(crate) listen: SocketAddr,
+    pub(crate) stop: CancellationToken,
+}
+
+impl App {
+    pub(crate) fn of(shared: Shared, listen: SocketAddr, stop: CancellationToken) -> Self {
+        let reach = if listen.ip().is_loopback() {
+            Reach::Loopback
+        } else {
+            Reach::Network
+        };
+        Self {
+            known: KnownKeys::of(&shared.keys),
+            hosts: Hosts::of(reach, shared.public_url.as_deref()),
+            shared,
+            listen,
+            stop,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+}

@@ -1,0 +1,204 @@
+//! A gateway in the test's hand: it records what it accepts, tells what it is told to tell, and sends what it is given.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::address::{Address, ChatKind, ReturnAddress};
+use talaria_domain::clock::{Clock, ManualClock};
+use talaria_domain::delivery::{Part, PartBody, ReplyKind};
+use talaria_domain::event::Event;
+use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, SessionId};
+use talaria_domain::live::{Happening, Live, Watch};
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
+use talaria_server::courier::{Courier, NotDispatched, Parcel};
+use talaria_server::health::{Condition, Health, PartReport, Report};
+use talaria_store::inbox::{self, Arrival, Recorded};
+use talaria_store::outbox::{self, ReplyStart};
+use talaria_store::sessions::{self, Opening};
+use talaria_store::{Ledger, Tx};
+use tokio::sync::{Notify, mpsc};
+
+/// How much a watch holds.
+const BEHIND: usize = 16;
+
+/// What stands in for the gateway.
+pub(crate) struct Gateway {
+    pub(crate) ledger: Ledger,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) ids: Arc<RandomIds>,
+    /// What intake says instead of recording.
+    pub(crate) refusal: Mutex<Option<Result<Accepted, NotAccepted>>>,
+    pub(crate) accepted: Mutex<Vec<Event>>,
+    pub(crate) report: Mutex<Report>,
+    watches: Mutex<HashMap<SessionId, mpsc::Sender<Happening>>>,
+    watched: Notify,
+}
+
+impl Gateway {
+    pub(crate) fn over(ledger: Ledger, clock: Arc<ManualClock>) -> Self {
+        Self {
+            ledger,
+            clock,
+            ids: Arc::new(RandomIds::default()),
+            refusal: Mutex::default(),
+            accepted: Mutex::default(),
+            report: Mutex::default(),
+            watches: Mutex::default(),
+            watched: Notify::new(),
+        }
+    }
+
+    /// Tells whoever watches a session, once somebody does.
+    pub(crate) async fn tell(&self, session: SessionId, happening: Happening) {
+        loop {
+            let told = self.watches.lock().unwrap().get(&session).cloned();
+            if let Some(told) = told {
+                told.send(happening).await.unwrap();
+                return;
+            }
+            self.watched.notified().await;
+        }
+    }
+
+    /// A part of the gateway that is in some condition.
+    pub(crate) fn reports(&self, name: &str, state: Condition) {
+        let part = PartReport {
+            name: name.to_owned(),
+            state,
+            detail: Some("because".to_owned()),
+            last_receive: Some(self.clock.now()),
+            last_send: None,
+        };
+        let mut report = self.report.lock().unwrap();
+        report.parts = vec![part];
+        report.lanes_running = 3;
+    }
+
+    fn opening(&self, event: &Event) -> Opening {
+        let source = Source::of(&event.address, &event.principal);
+        let key = SessionKey::derive(&"assistant".into(), &source, Sharing::default());
+        let (owner, now) = (event.principal.key(), self.clock.now());
+        Opening::of(key, owner, SessionId::next(&*self.ids, now), now)
+    }
+
+    async fn record(&self, event: Event) -> Result<Accepted, NotAccepted> {
+        if let Some(refusal) = self.refusal.lock().unwrap().clone() {
+            return refusal;
+        }
+        self.accepted.lock().unwrap().push(event.clone());
+        let id = event.id;
+        let opening = self.opening(&event);
+        let arrival = Arrival::of(event, opening).unwrap();
+        let recorded = self
+            .ledger
+            .write(move |tx| inbox::record(tx, &arrival))
+            .await;
+        Ok(match recorded.unwrap() {
+            Recorded::Accepted { session, .. } => Accepted::Recorded { event: id, session },
+            Recorded::Duplicate { first } => Accepted::Duplicate { first },
+        })
+    }
+
+    async fn post(&self, parcel: Parcel) -> Result<ReplyId, NotDispatched> {
+        let platform = parcel.to.platform.as_str();
+        assert_ne!(platform, "trap", "the courier fell into a trap");
+        let chat = parcel.to.chat.filter(|_| platform == "example");
+        let chat = chat.ok_or_else(|| NotDispatched::NotFound {
+            reason: format!("{platform} has no account, or no home"),
+        })?;
+        let now = self.clock.now();
+        let address = Address {
+            platform: parcel.to.platform,
+            account: "bot".into(),
+            chat_kind: ChatKind::Direct,
+            chat,
+            thread: parcel.to.thread,
+            reply_to: None,
+        };
+        let source = Source::of(&address, &parcel.requester);
+        let key = SessionKey::derive(&"assistant".into(), &source, Sharing::default());
+        let (owner, session) = (parcel.requester.key(), SessionId::next(&*self.ids, now));
+        let opening = Opening::of(key, owner, session, now);
+        let (id, part) = (
+            ReplyId::next(&*self.ids, now),
+            PartId::next(&*self.ids, now),
+        );
+        let (requester, text) = (parcel.requester, parcel.text);
+        let work = move |tx: &mut Tx<'_>| {
+            let return_to = ReturnAddress {
+                address: address.clone(),
+                requester: requester.clone(),
+                profile: "assistant".into(),
+                session: sessions::resolve(tx, &opening)?,
+            };
+            let (run, kind, at) = (None, ReplyKind::Notice, now);
+            outbox::record(
+                tx,
+                &ReplyStart {
+                    id,
+                    run,
+                    kind,
+                    return_to,
+                    at,
+                },
+            )?;
+            outbox::set_text(tx, id, &text)?;
+            let body = PartBody::Text {
+                markdown: text.clone(),
+            };
+            let part = Part {
+                id: part,
+                reply: id,
+                ordinal: 0,
+                body,
+            };
+            outbox::add_part(tx, &part, now)?;
+            outbox::finish(tx, id, now)
+        };
+        self.ledger.write(work).await.unwrap();
+        Ok(id)
+    }
+}
+
+impl Intake for Gateway {
+    fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
+        Box::pin(self.record(event))
+    }
+}
+
+impl Live for Gateway {
+    fn watch(&self, session: SessionId) -> Box<dyn Watch> {
+        let (told, heard) = mpsc::channel(BEHIND);
+        self.watches.lock().unwrap().insert(session, told);
+        self.watched.notify_waiters();
+        Box::new(Heard(heard))
+    }
+}
+
+struct Heard(mpsc::Receiver<Happening>);
+
+impl Watch for Heard {
+    fn next(&mut self) -> Pending<'_, Option<Happening>> {
+        Box::pin(self.0.recv())
+    }
+}
+
+impl Health for Gateway {
+    fn report(&self) -> Report {
+        self.report.lock().unwrap().clone()
+    }
+}
+
+impl Courier for Gateway {
+    fn dispatch(&self, parcel: Parcel) -> Pending<'_, Result<ReplyId, NotDispatched>> {
+        Box::pin(self.post(parcel))
+    }
+}
+
+impl Gateway {
+    /// A new id of any kind, from the source that the server uses, too.
+    pub(crate) fn id<T>(&self, from_bytes: impl Fn([u8; 16]) -> T) -> T {
+        from_bytes(*self.ids.next(self.clock.now()).as_bytes())
+    }
+}

@@ -1,0 +1,20 @@
+//! The server through its front door: a real listener on loopback, a real ledger in a temporary file, and a gateway that
+//! does what each story needs of it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that meets the unexpected should stop there"
+)]
+
+mod gateway;
+mod world;
+
+mod getting_in;
+mod looking_after;
+mod refusing;
+mod sending;
+mod stopping;
+mod talking;
+mod telling;
+mod watching;

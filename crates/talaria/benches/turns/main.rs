@@ -1,0 +1,148 @@
+//! What the gateway costs on top of the model. One run, ratios within it: the same number of conversations ask the same
+//! simulated model, first directly, then through the real binary with its real store. Model, load and gateway share the
+//! machine. Also: memory at rest and with ten thousand conversations, and the time from exec to ready.
+//!
+//! `cargo xtask bench turns`. After `--`: `--quick` for a short run to see that it works.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a benchmark prints, measures real time, and stops at the unexpected"
+)]
+
+mod direct;
+mod gateway;
+mod sample;
+mod stored;
+
+use std::time::Duration;
+
+use crate::gateway::Process;
+use crate::sample::Sample;
+
+/// What a run is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    /// How long each measurement takes.
+    pub(crate) time: Duration,
+    /// Conversations at once.
+    pub(crate) sessions: &'static [usize],
+    /// Conversations for the measurement of memory.
+    pub(crate) crowd: usize,
+    /// Conversations in the store for the measurement of starting.
+    pub(crate) stored: u64,
+}
+
+const WHOLE: Plan = Plan {
+    time: Duration::from_secs(4),
+    sessions: &[1, 16, 64, 256],
+    crowd: 10_000,
+    stored: 1_000_000,
+};
+
+const QUICK: Plan = Plan {
+    time: Duration::from_millis(500),
+    sessions: &[1, 16],
+    crowd: 200,
+    stored: 2_000,
+};
+
+/// How an answer comes: in one piece, or in as many as a model makes of a few sentences.
+const STREAMS: [(&str, usize); 2] = [("whole", 1), ("stream", 24)];
+
+fn main() {
+    let is_quick = std::env::args().any(|argument| argument == "--quick");
+    let plan = if is_quick { QUICK } else { WHOLE };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        rates(plan).await;
+        memory(plan).await;
+        starting(plan).await;
+    });
+}
+
+async fn rates(plan: Plan) {
+    println!(
+        "{:<8} {:<7} {:>8} | {:>9} {:>9} {:>6} | {:>20} | {:>20}",
+        "survives", "answer", "sessions", "direct/s", "turns/s", "share", "added p50", "added p99"
+    );
+    for (name, chunks) in STREAMS {
+        let server = direct::model(chunks).await;
+        let model = server.base_url();
+        for durability in ["process", "power"] {
+            for &sessions in plan.sessions {
+                let process = Process::start(&model, durability).await;
+                // In turns, so that a machine that gets slower does so for both.
+                let mut direct = direct::measure(&model, sessions, plan.time / 2).await;
+                let through = process.measure(sessions, plan.time).await;
+                direct.add(direct::measure(&model, sessions, plan.time / 2).await);
+                process.stop().await;
+                line((durability, name, sessions), direct, through);
+            }
+        }
+    }
+}
+
+fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, through: Sample) {
+    let (direct, through) = (direct.summary(), through.summary());
+    let added = |with: Duration, without: Duration| {
+        format!(
+            "{:>7.2} ms",
+            with.saturating_sub(without).as_secs_f64() * 1e3
+        )
+    };
+    println!(
+        "{durability:<8} {name:<7} {sessions:>8} | {:>9.0} {:>9.0} {:>5.0}% | {:>20} | {:>20}",
+        direct.rate,
+        through.rate,
+        100.0 * through.rate / direct.rate,
+        added(through.p50, direct.p50),
+        added(through.p99, direct.p99),
+    );
+}
+
+async fn memory(plan: Plan) {
+    let server = direct::model(1).await;
+    let model = server.base_url();
+    let process = Process::start(&model, "process").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let at_rest = process.memory();
+    process.talk_once(plan.crowd).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let after = process.memory();
+    process.stop().await;
+    println!(
+        "\nmemory: {:.1} MB at rest, {:.1} MB after a turn in each of {} sessions",
+        at_rest as f64 / 1e3,
+        after as f64 / 1e3,
+        plan.crowd
+    );
+}
+
+async fn starting(plan: Plan) {
+    let server = direct::model(1).await;
+    let model = server.base_url();
+    for sessions in [0, plan.stored] {
+        let home = tempfile::tempdir_in("/var/tmp").unwrap();
+        stored::fill(home.path(), sessions).await;
+        let mut times: Vec<Duration> = Vec::new();
+        for _ in 0..5 {
+            let process = Process::start_at(home.path(), &model, "power").await;
+            times.push(process.ready_after);
+            process.stop().await;
+        }
+        times.sort_unstable();
+        println!(
+            "from exec to ready with {sessions} sessions: {:.0} ms (median of 5, longest {:.0} ms)",
+            times[2].as_secs_f64() * 1e3,
+            times[4].as_secs_f64() * 1e3
+        );
+    }
+}

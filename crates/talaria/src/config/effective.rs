@@ -1,0 +1,317 @@
+//! Pure: the configuration that holds, with every default filled in and every value checked. This is what the gateway
+//! is wired from. It can be printed for debugging: secrets in it cannot.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
+use talaria_domain::profile::Profile;
+use talaria_domain::secret::{ExposeSecret as _, SecretString};
+use talaria_store::Durability;
+use url::Url;
+
+use super::problem::Problem;
+use super::secret::Secret;
+
+/// The configuration that holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Effective {
+    /// The data directory.
+    pub(crate) home: PathBuf,
+    /// The configuration file; none where the embedded defaults hold.
+    pub(crate) file: Option<PathBuf>,
+    /// Where the gateway is reached.
+    pub(crate) server: Server,
+    /// Where the ledger is.
+    pub(crate) store: Store,
+    /// The models by name, in the order of the file. `demo` is always among them.
+    pub(crate) models: Vec<Model>,
+    /// The profiles in the order of the file; never empty.
+    pub(crate) profiles: Vec<ProfileSettings>,
+    /// The first of them.
+    pub(crate) default_profile: ProfileName,
+    /// The accounts.
+    pub(crate) accounts: Vec<AccountSettings>,
+    /// Chats that go to another profile.
+    pub(crate) routes: Vec<Route>,
+    /// What is done for agents of other gateways.
+    pub(crate) compat: Compat,
+    /// How much at once, and for how long.
+    pub(crate) limits: Limits,
+    /// One more key with the operator's rights.
+    pub(crate) api_key: Option<SecretString>,
+    /// What is logged, as a tracing filter.
+    pub(crate) log: Option<String>,
+    /// What works and should not stay as it is.
+    pub(crate) warnings: Vec<Problem>,
+    /// Every value with its key and where it came from, for people.
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// Where the gateway is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// The address to listen on; off loopback only with a public url.
+    pub(crate) listen: SocketAddr,
+    /// How it is reached from outside.
+    pub(crate) public_url: Option<Url>,
+}
+
+/// Where the ledger is.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    /// As the ledger takes it.
+    pub(crate) url: StoreUrl,
+    /// How much a commit survives.
+    pub(crate) durability: Durability,
+}
+
+/// A store's url: it can hold a password, so it is shown without.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreUrl {
+    pub(super) url: SecretString,
+    /// For people.
+    pub(crate) shown: String,
+}
+
+impl StoreUrl {
+    /// All of it, for the ledger.
+    pub(crate) fn expose(&self) -> &str {
+        self.url.expose_secret()
+    }
+}
+
+/// A model.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    /// What profiles call it.
+    pub(crate) name: String,
+    /// How it is spoken to.
+    pub(crate) provider: Provider,
+    /// Where it is served; none for the demo model.
+    pub(crate) base_url: Option<Url>,
+    /// Its name there.
+    pub(crate) served_as: String,
+    /// Its key.
+    pub(crate) api_key: Option<Secret>,
+    /// How much it can be shown, in tokens; none where nobody said.
+    pub(crate) window: Option<usize>,
+}
+
+/// How a model is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Provider {
+    /// Chat completions, by any compatible server.
+    OpenAi,
+    /// Messages.
+    Anthropic,
+    /// The built-in one that needs nothing.
+    Demo,
+}
+
+/// A profile with everything that the domain's does not say.
+#[derive(Debug, Clone)]
+pub(crate) struct ProfileSettings {
+    /// The agent's identity.
+    pub(crate) profile: Profile,
+    /// What thinks.
+    pub(crate) runner: RunnerKind,
+    /// The model that it thinks with.
+    pub(crate) model: Model,
+    /// The tools it may use.
+    pub(crate) tools: Vec<String>,
+    /// When its conversations start afresh.
+    pub(crate) reset: Reset,
+}
+
+/// What thinks.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RunnerKind {
+    /// The model and tools loop.
+    #[default]
+    Native,
+    /// A process that speaks JSON-RPC lines.
+    Process,
+    /// An agent that speaks the Agent Client Protocol.
+    Acp,
+}
+
+/// When conversations start afresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reset {
+    /// By which rule.
+    pub(crate) mode: ResetMode,
+    /// After this long without a message.
+    pub(crate) idle: Duration,
+    /// At this hour, from 0 to 23.
+    pub(crate) at_hour: u8,
+}
+
+/// By which rule conversations start afresh.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ResetMode {
+    /// Never by themselves.
+    #[default]
+    None,
+    /// After a silence.
+    Idle,
+    /// Every day at an hour.
+    Daily,
+    /// Whichever comes first.
+    Both,
+}
+
+/// One credential on a platform.
+#[derive(Debug, Clone)]
+pub(crate) struct AccountSettings {
+    /// The chat service.
+    pub(crate) platform: PlatformName,
+    /// Its name, unique there.
+    pub(crate) name: AccountName,
+    /// Whose it is.
+    pub(crate) profile: ProfileName,
+    /// Its credential.
+    pub(crate) token: Option<Secret>,
+    /// Where the platform's API is, if not at its usual place.
+    pub(crate) api_base: Option<Url>,
+    /// Who may talk; `*` is everybody.
+    pub(crate) allow: Vec<UserId>,
+    /// What happens to everybody else.
+    pub(crate) strangers: Strangers,
+    /// Where it speaks when nobody asked.
+    pub(crate) home: Option<HomeChat>,
+}
+
+/// What happens to people who may not talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Strangers {
+    /// They get a code that the operator can approve.
+    Pair,
+    /// Nothing.
+    Ignore,
+}
+
+/// Where an account speaks when nobody asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HomeChat {
+    /// The chat.
+    pub(crate) chat: ChatId,
+    /// The thread in it.
+    pub(crate) thread: Option<ThreadId>,
+}
+
+/// A chat that goes to another profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// The chat's platform.
+    pub(crate) platform: PlatformName,
+    /// The chat.
+    pub(crate) chat: ChatId,
+    /// Only this thread of it.
+    pub(crate) thread: Option<ThreadId>,
+    /// Who answers there.
+    pub(crate) profile: ProfileName,
+}
+
+/// What is done for agents of other gateways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Compat {
+    /// Children also see their session under the names that they know.
+    pub(crate) hermes_env: bool,
+}
+
+/// How much at once, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Turns that run at once.
+    pub(crate) max_turns: usize,
+    /// A turn is ended after this long.
+    pub(crate) turn_timeout: Duration,
+    /// A turn is ended when it did nothing for this long.
+    pub(crate) no_progress: Duration,
+    /// Messages that may wait in one conversation.
+    pub(crate) queue_limit: usize,
+    /// How often something is tried before it is a dead letter.
+    pub(crate) attempts: u32,
+    /// How long running turns have to end when the gateway stops.
+    pub(crate) drain: Duration,
+}
+
+/// A value, its key, and where it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Setting {
+    /// Its key, as `config explain` takes it.
+    pub(crate) key: String,
+    /// The value; a secret is `(set)`.
+    pub(crate) value: Value,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// The file says so.
+    File {
+        /// In this line.
+        line: usize,
+    },
+    /// An environment variable says so.
+    Environment {
+        /// This one.
+        name: &'static str,
+    },
+}
+
+impl Provider {
+    /// Its name in the file.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Demo => "demo",
+        }
+    }
+}
+
+impl RunnerKind {
+    /// Its name in the file.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Process => "process",
+            Self::Acp => "acp",
+        }
+    }
+}
+
+impl ResetMode {
+    /// Its name in the file.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Idle => "idle",
+            Self::Daily => "daily",
+            Self::Both => "both",
+        }
+    }
+}
+
+impl Strangers {
+    /// Its name in the file.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pair => "pair",
+            Self::Ignore => "ignore",
+        }
+    }
+}

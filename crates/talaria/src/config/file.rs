@@ -1,0 +1,127 @@
+//! Pure: `talaria.toml` as it may be written, one type per table. Everything is optional here; what an absent value
+//! means is decided in `load.rs`. `document.rs` tells unknown keys apart, and these types refuse what it let through.
+
+use serde::Deserialize;
+use talaria_domain::profile::BusyPolicy;
+use talaria_domain::scope::StatePolicy;
+use talaria_domain::secret::SecretString;
+
+use super::effective::{Provider, ResetMode, RunnerKind, Strangers};
+use super::secret::SecretSource;
+
+/// `[server]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ServerSection {
+    pub(super) listen: Option<String>,
+    pub(super) public_url: Option<String>,
+}
+
+/// `[store]`. The url can hold a password.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct StoreSection {
+    pub(super) url: Option<SecretString>,
+    pub(super) durability: Option<DurabilityName>,
+}
+
+/// How the store's durability is written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum DurabilityName {
+    Power,
+    Process,
+}
+
+/// `[model.NAME]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ModelSection {
+    pub(super) provider: Option<Provider>,
+    pub(super) base_url: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) api_key: Option<SecretSource>,
+    pub(super) window: Option<i64>,
+}
+
+/// `[profile.NAME]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ProfileSection {
+    pub(super) model: Option<String>,
+    pub(super) instructions: Option<String>,
+    pub(super) runner: Option<RunnerKind>,
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) busy: Option<BusyPolicy>,
+    pub(super) state: Option<StatePolicy>,
+    pub(super) session: SessionSection,
+}
+
+/// `[profile.NAME.session]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SessionSection {
+    pub(super) group_per_user: Option<bool>,
+    pub(super) thread_per_user: Option<bool>,
+    pub(super) reset: ResetSection,
+}
+
+/// `reset = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ResetSection {
+    pub(super) mode: Option<ResetMode>,
+    pub(super) idle_minutes: Option<i64>,
+    pub(super) at_hour: Option<i64>,
+}
+
+/// `[[account]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct AccountSection {
+    pub(super) platform: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) profile: Option<String>,
+    pub(super) token: Option<SecretSource>,
+    pub(super) api_base: Option<String>,
+    pub(super) allow: Option<Vec<String>>,
+    pub(super) strangers: Option<Strangers>,
+    pub(super) home: Option<HomeSection>,
+}
+
+/// `home = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct HomeSection {
+    pub(super) chat: Option<String>,
+    pub(super) thread: Option<String>,
+}
+
+/// `[[route]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RouteSection {
+    pub(super) platform: Option<String>,
+    pub(super) chat: Option<String>,
+    pub(super) thread: Option<String>,
+    pub(super) profile: Option<String>,
+}
+
+/// `[compat]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct CompatSection {
+    pub(super) hermes_env: bool,
+}
+
+/// `[gateway]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GatewaySection {
+    pub(super) max_turns: Option<i64>,
+    pub(super) turn_timeout_minutes: Option<i64>,
+    pub(super) no_progress_minutes: Option<i64>,
+    pub(super) queue_limit: Option<i64>,
+    pub(super) attempts: Option<i64>,
+    pub(super) drain_seconds: Option<i64>,
+}

@@ -1,0 +1,191 @@
+//! Pure: the configuration that holds as a flat list of keys and values, for `config show` and `config explain`. A
+//! secret is `(set)`, here as everywhere.
+
+use serde_json::{Value, json};
+use talaria_store::Durability;
+
+use super::effective::{
+    AccountSettings, Effective, Limits, Model, ProfileSettings, Route, Setting,
+};
+use super::keys::join;
+
+/// What stands for a secret.
+pub(crate) const SECRET: &str = "(set)";
+
+type Values = Vec<(String, Value)>;
+
+/// Every value with its key.
+pub(super) fn values(effective: &Effective) -> Values {
+    let path = |path: &std::path::Path| path.display().to_string();
+    let durability = match effective.store.durability {
+        Durability::Power => "power",
+        Durability::Process => "process",
+    };
+    let public_url = effective
+        .server
+        .public_url
+        .as_ref()
+        .map(ToString::to_string);
+    let mut values = named(
+        "",
+        [
+            ("home", json!(path(&effective.home))),
+            ("file", json!(effective.file.as_deref().map(path))),
+            ("api_key", json!(effective.api_key.as_ref().map(|_| SECRET))),
+            ("log", json!(effective.log)),
+            ("default_profile", json!(effective.default_profile)),
+        ],
+    );
+    let listen = effective.server.listen.to_string();
+    values.extend(named(
+        "server",
+        [("listen", json!(listen)), ("public_url", json!(public_url))],
+    ));
+    values.extend(named(
+        "store",
+        [
+            ("url", json!(effective.store.url.shown)),
+            ("durability", json!(durability)),
+        ],
+    ));
+    values.extend(effective.models.iter().flat_map(model));
+    values.extend(effective.profiles.iter().flat_map(profile));
+    values.extend(effective.accounts.iter().enumerate().flat_map(account));
+    values.extend(effective.routes.iter().enumerate().flat_map(route));
+    let hermes_env = effective.compat.hermes_env;
+    values.extend(named("compat", [("hermes_env", json!(hermes_env))]));
+    values.extend(limits(&effective.limits));
+    values
+}
+
+/// The settings that a key stands for: itself, or everything below it.
+pub(crate) fn below<'e>(settings: &'e [Setting], key: &str) -> Vec<&'e Setting> {
+    let is_below = |setting: &&Setting| {
+        let rest = setting.key.strip_prefix(key);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    settings.iter().filter(is_below).collect()
+}
+
+/// A value for people.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "(none)".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn model(model: &Model) -> Values {
+    named(
+        &join("model", &model.name),
+        [
+            ("provider", json!(model.provider.as_str())),
+            (
+                "base_url",
+                json!(model.base_url.as_ref().map(ToString::to_string)),
+            ),
+            ("model", json!(model.served_as)),
+            ("api_key", json!(model.api_key.as_ref().map(|_| SECRET))),
+            ("window", json!(model.window)),
+        ],
+    )
+}
+
+fn profile(settings: &ProfileSettings) -> Values {
+    let profile = &settings.profile;
+    let key = join("profile", profile.name.as_str());
+    let scopes: Vec<_> = profile
+        .state
+        .scopes
+        .iter()
+        .map(|scope| scope.as_str())
+        .collect();
+    let mut values = named(
+        &key,
+        [
+            ("model", json!(settings.model.name)),
+            ("instructions", json!(profile.instructions)),
+            ("runner", json!(settings.runner.as_str())),
+            ("tools", json!(settings.tools)),
+            ("busy", json!(profile.busy.as_str())),
+            ("state.enable", json!(profile.state.enable)),
+            ("state.scopes", json!(scopes)),
+        ],
+    );
+    let reset = &settings.reset;
+    values.extend(named(
+        &join(&key, "session"),
+        [
+            ("group_per_user", json!(profile.sharing.group_per_user)),
+            ("thread_per_user", json!(profile.sharing.thread_per_user)),
+            ("reset.mode", json!(reset.mode.as_str())),
+            ("reset.idle_minutes", json!(reset.idle.as_secs() / 60)),
+            ("reset.at_hour", json!(reset.at_hour)),
+        ],
+    ));
+    values
+}
+
+fn account((index, account): (usize, &AccountSettings)) -> Values {
+    let home = account.home.as_ref();
+    let thread = home.and_then(|home| home.thread.as_ref());
+    named(
+        &format!("account[{index}]"),
+        [
+            ("platform", json!(account.platform)),
+            ("name", json!(account.name)),
+            ("profile", json!(account.profile)),
+            ("token", json!(account.token.as_ref().map(|_| SECRET))),
+            (
+                "api_base",
+                json!(account.api_base.as_ref().map(ToString::to_string)),
+            ),
+            ("allow", json!(account.allow)),
+            ("strangers", json!(account.strangers.as_str())),
+            ("home.chat", json!(home.map(|home| &home.chat))),
+            ("home.thread", json!(thread)),
+        ],
+    )
+}
+
+fn route((index, route): (usize, &Route)) -> Values {
+    named(
+        &format!("route[{index}]"),
+        [
+            ("platform", json!(route.platform)),
+            ("chat", json!(route.chat)),
+            ("thread", json!(route.thread)),
+            ("profile", json!(route.profile)),
+        ],
+    )
+}
+
+fn limits(limits: &Limits) -> Values {
+    named(
+        "gateway",
+        [
+            ("max_turns", json!(limits.max_turns)),
+            (
+                "turn_timeout_minutes",
+                json!(limits.turn_timeout.as_secs() / 60),
+            ),
+            (
+                "no_progress_minutes",
+                json!(limits.no_progress.as_secs() / 60),
+            ),
+            ("queue_limit", json!(limits.queue_limit)),
+            ("attempts", json!(limits.attempts)),
+            ("drain_seconds", json!(limits.drain.as_secs())),
+        ],
+    )
+}
+
+/// Puts a table's key before each of its values.
+fn named<const N: usize>(table: &str, values: [(&str, Value); N]) -> Values {
+    let whole = |(key, value): (&str, Value)| match table {
+        "" => (key.to_owned(), value),
+        _ => (format!("{table}.{key}"), value),
+    };
+    values.into_iter().map(whole).collect()
+}

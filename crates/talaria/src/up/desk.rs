@@ -1,0 +1,76 @@
+//! What the server asks the gateway for, beside taking messages in: how it is, and to say something that no agent said.
+
+use talaria_domain::adapter::Pending;
+use talaria_domain::address::{Address, ChatKind};
+use talaria_domain::ids::ReplyId;
+use talaria_gateway::Gateway;
+use talaria_gateway::lifecycle::Said;
+use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
+use talaria_server::courier::{Courier, NotDispatched, Parcel};
+use talaria_server::health::{Condition, Health, PartReport, Report};
+
+/// The gateway, as the server asks it.
+pub(super) struct Desk(pub(super) Gateway);
+
+impl Health for Desk {
+    fn report(&self) -> Report {
+        Report {
+            parts: self.0.health().into_iter().map(part).collect(),
+            lanes_running: self.0.load().turns,
+        }
+    }
+}
+
+fn part(health: PartHealth) -> PartReport {
+    let state = match health.condition {
+        State::Starting => Condition::Starting,
+        State::Connected => Condition::Connected,
+        State::Degraded { .. } => Condition::Degraded,
+        State::AuthFailed { .. } => Condition::AuthFailed,
+        State::Conflict { .. } => Condition::Conflict,
+        State::Stopped => Condition::Stopped,
+    };
+    PartReport {
+        detail: health.condition.why().map(ToOwned::to_owned),
+        name: health.name,
+        state,
+        last_receive: health.last_receive,
+        last_send: health.last_send,
+    }
+}
+
+impl Courier for Desk {
+    fn dispatch(&self, parcel: Parcel) -> Pending<'_, Result<ReplyId, NotDispatched>> {
+        Box::pin(async move {
+            let missing = |reason: String| NotDispatched::NotFound { reason };
+            let to = &parcel.to;
+            let platform = to.platform.as_str();
+            let Some(chat) = to.chat.clone() else {
+                return Err(missing(format!(
+                    "say which chat: {platform}:CHAT, because no home is known there"
+                )));
+            };
+            let account = match &to.account {
+                Some(account) => account.clone(),
+                None => self.0.only_account(&to.platform).ok_or_else(|| {
+                    missing(format!("no account, or more than one, on {platform:?}"))
+                })?,
+            };
+            let address = Address {
+                platform: to.platform.clone(),
+                account,
+                chat_kind: ChatKind::Direct,
+                chat,
+                thread: to.thread.clone(),
+                reply_to: None,
+            };
+            match self.0.say(&address, &parcel.requester, &parcel.text).await {
+                Ok(Said::Recorded(reply)) => Ok(reply),
+                Ok(Said::NoAccount) => Err(missing(format!("no account on {platform:?}"))),
+                Err(error) => Err(NotDispatched::Retry {
+                    reason: error.to_string(),
+                }),
+            }
+        })
+    }
+}

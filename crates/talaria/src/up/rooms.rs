@@ -1,0 +1,155 @@
+//! From the configuration to the gateway's settings: profiles with what thinks for them, our own surfaces, the
+//! operator's accounts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_agents::models::{self, ModelSettings, Provider as Spoken};
+use talaria_agents::native::NativeRunner;
+use talaria_agents::tools::{self, Environment as ChildEnvironment};
+use talaria_domain::authority::{Authority, Grant, ResourceKind};
+use talaria_domain::clock::Clock;
+use talaria_gateway::access::{AccessPolicy, Trust};
+use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::settings::{
+    AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, ResumePolicy, Settings,
+};
+use talaria_platforms::local::{Local, SURFACES};
+use talaria_platforms::split::pieces;
+
+use crate::config::{
+    Effective, Environment, Model, ProfileSettings as Configured, Provider, ResetMode, RunnerKind,
+};
+
+/// What the gateway is made with.
+pub(super) fn settings(
+    effective: &Effective,
+    environment: &Environment,
+    clock: &Arc<dyn Clock>,
+    resume: ResumePolicy,
+) -> anyhow::Result<Settings> {
+    let client = models::client()?;
+    let children = ChildEnvironment::allowed(environment.texts());
+    let profiles = effective.profiles.iter().map(|configured| {
+        let profile = profile(configured, &client, &children)?;
+        Ok((profile.profile.name.clone(), profile))
+    });
+    let surfaces = SURFACES.map(|name| {
+        let adapter = Arc::new(Local::of(name, &effective.default_profile, clock));
+        AccountSettings {
+            adapter,
+            access: AccessPolicy {
+                surface: Trust::Checked,
+                ..AccessPolicy::default()
+            },
+            merge_window: Duration::ZERO,
+            rate: Rate::UNLIMITED,
+            doubt: DoubtPolicy::PreferLoss,
+        }
+    });
+    Ok(Settings {
+        node: "gateway".into(),
+        profiles: profiles.collect::<anyhow::Result<_>>()?,
+        accounts: surfaces.into(),
+        limits: limits(effective, resume),
+        split: pieces,
+    })
+}
+
+fn limits(effective: &Effective, resume: ResumePolicy) -> Limits {
+    let limits = &effective.limits;
+    Limits {
+        turns: limits.max_turns,
+        turn_time: limits.turn_timeout,
+        no_progress: limits.no_progress,
+        queue: limits.queue_limit,
+        attempts: limits.attempts,
+        drain: limits.drain,
+        resume,
+        ..Limits::default()
+    }
+}
+
+fn profile(
+    configured: &Configured,
+    client: &reqwest::Client,
+    children: &ChildEnvironment,
+) -> anyhow::Result<ProfileSettings> {
+    let name = configured.profile.name.as_str();
+    anyhow::ensure!(
+        configured.runner == RunnerKind::Native,
+        "profile {name:?}: this build has the runner \"native\" only"
+    );
+    let tools = tools::all(children.clone());
+    let known: BTreeSet<&str> = tools.iter().map(|tool| tool.name()).collect();
+    for tool in &configured.tools {
+        if !known.contains(tool.as_str()) {
+            tracing::warn!(profile = name, tool, "this build has no such tool");
+        }
+    }
+    let model = models::build(model(&configured.model), client.clone());
+    Ok(ProfileSettings {
+        profile: configured.profile.clone(),
+        runner: Arc::new(NativeRunner::new(model, tools)),
+        authority: authority(configured),
+        reset: reset(configured),
+    })
+}
+
+/// The model and the tools that the profile names, to be called and nothing else.
+fn authority(configured: &Configured) -> Authority {
+    let grant = Grant {
+        operations: ["call".to_owned()].into(),
+        pinned: None,
+    };
+    let tools = configured.tools.iter();
+    let tools = tools.map(|tool| (tool.clone(), grant.clone())).collect();
+    let models = [(configured.model.name.clone(), grant.clone())].into();
+    Authority {
+        grants: [(ResourceKind::Tool, tools), (ResourceKind::Model, models)].into(),
+    }
+}
+
+fn model(model: &Model) -> ModelSettings {
+    ModelSettings {
+        provider: match model.provider {
+            Provider::OpenAi => Spoken::OpenAi,
+            Provider::Anthropic => Spoken::Anthropic,
+            Provider::Demo => Spoken::Demo,
+        },
+        base_url: model.base_url.as_ref().map(ToString::to_string),
+        model: model.served_as.clone(),
+        api_key: model.api_key.as_ref().map(|key| key.value.clone()),
+        window: model.window,
+    }
+}
+
+fn reset(configured: &Configured) -> Reset {
+    let rule = configured.reset;
+    let (idle, at_hour) = (Some(rule.idle), Some(rule.at_hour));
+    match rule.mode {
+        ResetMode::None => Reset::default(),
+        ResetMode::Idle => Reset {
+            idle,
+            at_hour: None,
+        },
+        ResetMode::Daily => Reset {
+            idle: None,
+            at_hour,
+        },
+        ResetMode::Both => Reset { idle, at_hour },
+    }
+}
+
+/// What the default profile thinks with, for people.
+pub(super) fn model_name(effective: &Effective) -> String {
+    let default = effective
+        .profiles
+        .iter()
+        .find(|profile| profile.profile.name == effective.default_profile);
+    default.map_or_else(String::new, |profile| match profile.model.provider {
+        Provider::Demo => profile.model.name.clone(),
+        Provider::OpenAi | Provider::Anthropic => profile.model.served_as.clone(),
+    })
+}

@@ -1,0 +1,18 @@
+//! The program as people and scripts meet it: the real binary in a data directory of its own, against a gateway that
+//! answers as the operator API says.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that meets the unexpected should stop there"
+)]
+
+mod fake;
+mod program;
+
+mod asking_for_help;
+mod chatting_at_a_terminal;
+mod chatting_over_a_pipe;
+mod configuring;
+mod operating;
+mod starting;
+mod without_a_gateway;
