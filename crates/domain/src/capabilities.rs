@@ -25,6 +25,8 @@ pub enum Capability {
     Prompts,
     /// A send carries a key that the platform itself deduplicates by.
     IdempotentSend,
+    /// It reads the ledger: what is recorded for it is there.
+    ReadsLedger,
 }
 
 /// What an account on a platform can do.

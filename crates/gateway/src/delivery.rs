@@ -162,7 +162,7 @@ fn next(
         Head::Later(time) => Step::Later(time),
         Head::Empty | Head::Busy => Step::Idle,
     };
-    leases::release(tx, &lease)?;
+    leases::hand_in(tx, &lease)?;
     Ok(step)
 }
 

@@ -82,7 +82,8 @@ async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) {
         .tell(session, Happening::Started { run, event });
     let host = Arc::new(TurnHost::of(shared, &begun, stop.clone()));
     let ended = supervise(shared, &begun, &host, &stop).await;
-    end::settle(shared, &begun, &host.journal_so_far(), ended).await;
+    let (journal, unwritten) = host.last_words();
+    end::settle(shared, &begun, (&journal, unwritten), ended).await;
     shared.running.end(session, run);
     shared.changed.notify_waiters();
 }
@@ -133,7 +134,13 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
 
 /// The history as the model can be shown it; what is too much is summed up, for good.
 async fn fit(shared: &Arc<Shared>, begun: &Arc<Begun>) -> Result<Vec<Said>, String> {
-    let (numbers, mut said): (Vec<i64>, Vec<Said>) = begun.history.iter().cloned().unzip();
+    let session = begun.session();
+    let shown = shared
+        .ledger
+        .read(move |tx| history::shown(tx, session))
+        .await
+        .map_err(|error| error.to_string())?;
+    let (numbers, mut said): (Vec<i64>, Vec<Said>) = shown.into_iter().unzip();
     let Some(cut) = window::outgrown(&said, begun.profile.runner.window()) else {
         return Ok(said);
     };

@@ -40,7 +40,7 @@ impl Adapter for Local {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            can: [Capability::IdempotentSend].into(),
+            can: [Capability::IdempotentSend, Capability::ReadsLedger].into(),
             text_limit: TextLimit {
                 max: usize::MAX,
                 unit: TextUnit::Bytes,

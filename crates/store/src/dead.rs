@@ -112,7 +112,10 @@ pub fn replay(tx: &mut Tx<'_>, id: DeadId, at: Timestamp) -> Result<()> {
     let letter = get(tx, id)?;
     close(tx, &letter, DeadState::Replayed, at)?;
     match letter.thing {
-        Thing::Event(event) => inbox::replay(tx, event),
+        Thing::Event(event) => {
+            outbox::set_aside(tx, event, id)?;
+            inbox::replay(tx, event)
+        }
         Thing::Part(part) => outbox::replay(tx, part),
     }
 }

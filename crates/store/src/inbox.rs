@@ -167,11 +167,23 @@ pub fn claim(
     else {
         return Ok(None);
     };
+    take(tx, lease, head, run).map(Some)
+}
+
+/// Takes an event that was just found at the front of a lane whose lease was just claimed.
+pub fn take(tx: &mut Tx<'_>, lease: &Lease, head: InboxRow, run: RunId) -> Result<InboxRow> {
+    legal(head.event.id, head.state, "claim", InboxState::Claimed)?;
     tx.execute(
         "UPDATE inbox SET state = 'claimed', attempts = attempts + 1, epoch = ?2, run_id = ?3 WHERE event_id = ?1",
         bind![head.event.id, lease.epoch, run],
     )?;
-    get(tx, head.event.id).map(Some)
+    Ok(InboxRow {
+        state: InboxState::Claimed,
+        attempts: head.attempts + 1,
+        epoch: lease.epoch,
+        run: Some(run),
+        ..head
+    })
 }
 
 /// What stands at the front of a lane. Commands do not wait there: they take the control path.
@@ -253,6 +265,15 @@ pub fn set_busy(tx: &mut Tx<'_>, event: EventId, policy: BusyPolicy) -> Result<(
 
 /// The event was answered, or deliberately not.
 pub fn complete(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -> Result<()> {
+    let completed = tx.execute(
+        "UPDATE inbox SET state = 'completed', ended_at = ?3 WHERE event_id = ?1 AND state = 'claimed' AND epoch = ?2
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?4 AND epoch = ?2)",
+        bind![event, lease.epoch, at, lease.name.to_string()],
+    )?;
+    if completed == 1 {
+        return Ok(());
+    }
+    // Looked at only if something is wrong.
     let row = claimed_under(tx, lease, event)?;
     set_state(tx, &row, ("complete", InboxState::Completed), None, at)
 }

@@ -127,6 +127,18 @@ pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
     Ok(())
 }
 
+/// Gives a lease back under which nothing is held any more: what was held has come to its end in this transaction.
+pub fn hand_in(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
+    let handed_in = tx.execute(
+        "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE name = ?1 AND epoch = ?2",
+        bind![lease.name.to_string(), lease.epoch],
+    )?;
+    if handed_in == 0 {
+        fence(tx, lease)?;
+    }
+    Ok(())
+}
+
 /// Takes a lease away from whoever has it: their epoch is a stale one from here on. What they held is the caller's to
 /// deal with, in the same transaction.
 pub fn seize(tx: &mut Tx<'_>, name: &LeaseName) -> Result<()> {

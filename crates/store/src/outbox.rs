@@ -8,7 +8,7 @@ use talaria_domain::address::{ReturnAddress, TargetKey};
 use talaria_domain::clock::Timestamp;
 pub use talaria_domain::delivery::Reply;
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, ReplyKind};
-use talaria_domain::ids::{DeadId, PartId, ReplyId, RunId};
+use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId};
 use talaria_domain::machine::{Machine as _, PartState, ReplyState};
 
 use crate::bind;
@@ -108,6 +108,33 @@ pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6, '', 0, ?7)",
         bind![start.id, start.return_to.session, start.run, kind, target, return_to, start.at],
     )?;
+    Ok(())
+}
+
+/// Records a reply for a surface that reads the ledger: what is recorded for it is there. Its parts are their own
+/// receipts.
+pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str, parts: &[Part]) -> Result<()> {
+    let target = start.return_to.address.target();
+    let (return_to, kind) = (to_json(&start.return_to)?, start.kind.as_str());
+    tx.execute(
+        "INSERT INTO replies
+             (reply_id, session_id, run_id, kind, state, target, return_to, text, revision, created_at, ended_at)
+         VALUES (?1, ?2, ?3, ?4, 'delivered', ?5, ?6, ?7, 1, ?8, ?8)",
+        bind![start.id, start.return_to.session, start.run, kind, target, return_to, text, start.at],
+    )?;
+    for part in parts {
+        tx.execute(
+            "INSERT INTO parts
+                 (part_id, reply_id, ordinal, target, priority, state, body, attempts, epoch, not_before, revision,
+                  sent, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, 'delivered', ?6, 1, 0, 0, 1, 1, ?7)",
+            bind![part.id, part.reply, part.ordinal, target, priority(start.kind), to_json(&part.body)?, start.at],
+        )?;
+        tx.execute(
+            "INSERT INTO receipts (part_id, ordinal, message, at) VALUES (?1, 0, ?2, ?3)",
+            bind![part.id, part.id.to_string(), start.at],
+        )?;
+    }
     Ok(())
 }
 
@@ -443,6 +470,20 @@ fn set_reply_state(
     tx.execute(
         "UPDATE replies SET state = ?2, ended_at = ?3 WHERE reply_id = ?1",
         bind![reply.id, to.as_str(), ended_at],
+    )?;
+    Ok(())
+}
+
+/// The answer to an event has the event's own id. What was said when the event was given up is kept under its letter's,
+/// so that the event can have an answer after all.
+pub(crate) fn set_aside(tx: &mut Tx<'_>, event: EventId, letter: DeadId) -> Result<()> {
+    tx.execute(
+        "UPDATE replies SET reply_id = ?2 WHERE reply_id = ?1",
+        bind![event, letter],
+    )?;
+    tx.execute(
+        "UPDATE parts SET reply_id = ?2 WHERE reply_id = ?1",
+        bind![event, letter],
     )?;
     Ok(())
 }

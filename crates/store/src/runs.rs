@@ -66,6 +66,15 @@ pub struct Admission {
 /// Admits a run under the lease of its lane.
 pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<()> {
     leases::fence(tx, lease)?;
+    insert(tx, lease, admission, RunState::Queued)
+}
+
+/// Admits a run that starts at once, under a lease that was just claimed.
+pub fn record_running(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<()> {
+    insert(tx, lease, admission, RunState::Running)
+}
+
+fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState) -> Result<()> {
     let Admission {
         id,
         event,
@@ -81,8 +90,8 @@ pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<(
         "INSERT INTO runs
              (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at,
               active_at)
-         VALUES (?1, ?2, ?9, ?3, 'queued', ?4, ?5, ?6, ?7, 1, ?8, ?8)",
-        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at, event],
+         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, 1, ?8, ?8)",
+        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at, event, state.as_str()],
     )?;
     Ok(())
 }
@@ -126,17 +135,38 @@ pub fn complete(
     outcome: &RunOutcome,
     at: Timestamp,
 ) -> Result<()> {
+    let (_, to) = end_of(outcome);
+    let ended = tx.execute(
+        "UPDATE runs SET state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
+         WHERE run_id = ?1 AND epoch = ?5 AND state = 'running'
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?6 AND epoch = ?5)",
+        bind![
+            run,
+            to.as_str(),
+            to_json(outcome)?,
+            at,
+            lease.epoch,
+            lease.name.to_string()
+        ],
+    )?;
+    if ended == 1 {
+        return Ok(());
+    }
     let row = admitted_under(tx, lease, run)?;
     end(tx, &row, outcome, at)
 }
 
-fn end(tx: &mut Tx<'_>, run: &Run, outcome: &RunOutcome, at: Timestamp) -> Result<()> {
-    let (verb, to) = match outcome {
+const fn end_of(outcome: &RunOutcome) -> (&'static str, RunState) {
+    match outcome {
         RunOutcome::Completed { .. } => ("complete", RunState::Completed),
         RunOutcome::Failed { .. } => ("fail", RunState::Failed),
         RunOutcome::Cancelled => ("cancel", RunState::Cancelled),
         RunOutcome::Interrupted => ("interrupt", RunState::Interrupted),
-    };
+    }
+}
+
+fn end(tx: &mut Tx<'_>, run: &Run, outcome: &RunOutcome, at: Timestamp) -> Result<()> {
+    let (verb, to) = end_of(outcome);
     legal(run.id, run.state, verb, to)?;
     tx.execute(
         "UPDATE runs SET state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4 WHERE run_id = ?1",
@@ -153,23 +183,38 @@ pub fn append(
     event: &RunEvent,
     at: Timestamp,
 ) -> Result<i64> {
-    leases::fence(tx, lease)?;
+    append_all(tx, lease, run, std::slice::from_ref(event), at)
+}
+
+/// Journals several events of a run that is under way; gives the number of the first.
+pub fn append_all(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    events: &[RunEvent],
+    at: Timestamp,
+) -> Result<i64> {
     // A run writes many of these: its row is looked at only if something is wrong.
-    let seq = tx.row(
-        "UPDATE runs SET next_seq = next_seq + 1, active_at = ?2
-         WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL RETURNING next_seq - 1",
-        bind![run, at, lease.epoch],
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let first = tx.row(
+        "UPDATE runs SET next_seq = next_seq + ?4, active_at = ?2
+         WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?5 AND epoch = ?3)
+         RETURNING next_seq - ?4",
+        bind![run, at, lease.epoch, count, lease.name.to_string()],
         |row| row.get::<i64>(0),
     )?;
-    let Some(seq) = seq else {
+    let Some(first) = first else {
         let row = admitted_under(tx, lease, run)?;
         return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
     };
-    tx.execute(
-        "INSERT INTO run_events (run_id, seq, kind, event, at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        bind![run, seq, event.as_str(), to_json(event)?, at],
-    )?;
-    Ok(seq)
+    for (seq, event) in (first..).zip(events) {
+        tx.execute(
+            "INSERT INTO run_events (run_id, seq, kind, event, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            bind![run, seq, event.as_str(), to_json(event)?, at],
+        )?;
+    }
+    Ok(first)
 }
 
 /// A run's journal from after `after`, in order, each event with its number.

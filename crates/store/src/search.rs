@@ -1,6 +1,8 @@
 //! Searchable history. Who asks is part of the query itself: another principal's words are not found, not filtered
 //! out afterwards. The index is derived from the transcripts and can be rebuilt at any time.
 //!
+//! On SQLite, entries go into the index many at a time; a search looks through the few that are not in it yet.
+//!
 //! Both engines hold the same terms: texts are cut into words here, and writing without spaces into single
 //! characters, so that a search means the same on both.
 
@@ -74,8 +76,62 @@ const fn is_unspaced(char: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
+/// How many entries go into the index at a time on SQLite.
+const BATCH: i64 = 256;
+
+/// An entry was appended: adds it, or those that have gathered.
+pub(crate) fn note(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
+    match tx.dialect() {
+        Dialect::Postgres => index(tx, entry, owner, text),
+        Dialect::Sqlite if entry % BATCH == 0 => {
+            let after = indexed_to(tx)?;
+            rebuild_from(tx, after, u32::MAX).map(drop)
+        }
+        Dialect::Sqlite => Ok(()),
+    }
+}
+
+fn indexed_to(tx: &mut Tx<'_>) -> Result<i64> {
+    let sql = "SELECT indexed_to FROM search_progress";
+    Ok(tx.row(sql, &[], |row| row.get(0))?.unwrap_or(0))
+}
+
+fn set_indexed_to(tx: &mut Tx<'_>, entry: i64) -> Result<()> {
+    tx.execute(
+        "UPDATE search_progress SET indexed_to = ?1 WHERE indexed_to < ?1",
+        bind![entry],
+    )
+    .map(drop)
+}
+
+/// What is not in the index yet and says all of these words, newest first.
+fn look_through(
+    tx: &mut Tx<'_>,
+    owner: PrincipalKey,
+    words: &BTreeSet<String>,
+) -> Result<Vec<Hit>> {
+    let after = indexed_to(tx)?;
+    let mut recent: Vec<Hit> = tx.rows(
+        "SELECT session_id, seq, text, at FROM transcripts
+         WHERE entry_id > ?1 AND owner = ?2 AND visibility <> ?3 ORDER BY entry_id DESC",
+        bind![after, owner, Visibility::Undone.as_str()],
+        read,
+    )?;
+    recent.retain(|hit| words.is_subset(&terms(&hit.text)));
+    Ok(recent)
+}
+
+fn read(row: &crate::tx::Row<'_>) -> Result<Hit> {
+    Ok(Hit {
+        session: row.get(0)?,
+        seq: row.get(1)?,
+        text: row.get(2)?,
+        at: row.get(3)?,
+    })
+}
+
 /// Adds an entry, in the place of what the index had for it.
-pub(crate) fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
+fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
     let terms = terms(text);
     if terms.is_empty() {
         return Ok(());
@@ -103,23 +159,20 @@ pub fn search(tx: &mut Tx<'_>, owner: PrincipalKey, words: &str, limit: u32) -> 
         return Ok(Vec::new());
     }
     let undone = Visibility::Undone.as_str();
-    let read = |row: &crate::tx::Row<'_>| {
-        Ok(Hit {
-            session: row.get(0)?,
-            seq: row.get(1)?,
-            text: row.get(2)?,
-            at: row.get(3)?,
-        })
-    };
     match tx.dialect() {
-        Dialect::Sqlite => tx.rows(
-            "SELECT t.session_id, t.seq, t.text, t.at
-             FROM transcript_search s JOIN transcripts t ON t.entry_id = s.rowid
-             WHERE transcript_search MATCH ?1 AND t.owner = ?2 AND t.visibility <> ?3
-             ORDER BY s.rowid DESC LIMIT ?4",
-            bind![match_expression(owner, &terms), owner, undone, limit],
-            read,
-        ),
+        Dialect::Sqlite => {
+            let mut hits = look_through(tx, owner, &terms)?;
+            hits.extend(tx.rows(
+                "SELECT t.session_id, t.seq, t.text, t.at
+                 FROM transcript_search s JOIN transcripts t ON t.entry_id = s.rowid
+                 WHERE transcript_search MATCH ?1 AND t.owner = ?2 AND t.visibility <> ?3
+                 ORDER BY s.rowid DESC LIMIT ?4",
+                bind![match_expression(owner, &terms), owner, undone, limit],
+                read,
+            )?);
+            hits.truncate(limit as usize);
+            Ok(hits)
+        }
         // VARCHAR, because the dialect takes TEXT for a column's type and gives it a collation.
         Dialect::Postgres => tx.rows(
             "SELECT t.session_id, t.seq, t.text, t.at
@@ -155,10 +208,15 @@ fn query_expression(terms: &BTreeSet<String>) -> String {
 /// Empties the index; [`rebuild_from`] fills it again.
 pub fn clear(tx: &mut Tx<'_>) -> Result<()> {
     match tx.dialect() {
-        Dialect::Sqlite => tx.execute(
-            "INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')",
-            &[],
-        ),
+        Dialect::Sqlite => {
+            let last = "SELECT MAX(entry_id) FROM transcripts";
+            let last: Option<i64> = tx.row(last, &[], |row| row.get(0))?.flatten();
+            set_indexed_to(tx, last.unwrap_or(0))?;
+            tx.execute(
+                "INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')",
+                &[],
+            )
+        }
         Dialect::Postgres => tx.execute("DELETE FROM transcript_search", &[]),
     }
     .map(drop)
@@ -174,7 +232,11 @@ pub fn rebuild_from(tx: &mut Tx<'_>, after: i64, limit: u32) -> Result<Option<i6
     for (entry, owner, text) in &entries {
         index(tx, *entry, *owner, text)?;
     }
-    Ok(entries.last().map(|(entry, ..)| *entry))
+    let last = entries.last().map(|(entry, ..)| *entry);
+    if let (Dialect::Sqlite, Some(last)) = (tx.dialect(), last) {
+        set_indexed_to(tx, last)?;
+    }
+    Ok(last)
 }
 
 /// Takes entries out of the index that are about to be deleted.

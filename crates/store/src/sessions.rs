@@ -120,14 +120,26 @@ fn insert(
     Ok(())
 }
 
-/// The next number in a session's transcript. Also says that something happened in it.
-pub(crate) fn next_seq(tx: &mut Tx<'_>, session: SessionId, at: Timestamp) -> Result<i64> {
-    let seq = tx.row(
-        "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq",
+/// The next number in a session's transcript, and whose it is. Also says that something happened in it.
+pub(crate) fn next_entry(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    at: Timestamp,
+) -> Result<(i64, PrincipalKey)> {
+    let next = tx.row(
+        "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq, owner",
         bind![session, at],
-        |row| row.get(0),
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    found("session", session, seq)
+    found("session", session, next)
+}
+
+/// What the key of a session was made of.
+pub fn origin_of(tx: &mut Tx<'_>, session: SessionId) -> Result<SessionKey> {
+    let sql = "SELECT o.session_key FROM sessions s JOIN session_origins o ON o.key_id = s.key_id
+               WHERE s.session_id = ?1";
+    let origin = tx.row(sql, bind![session], |row| row.json(0))?;
+    found("session", session, origin)
 }
 
 /// Ends the session that the key leads to, for `reason`, and leads on to a new one.

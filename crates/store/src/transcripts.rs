@@ -96,8 +96,7 @@ fn read(row: &Row<'_>) -> Result<Entry> {
 
 /// Appends to a session; gives the entry's number.
 pub fn append(tx: &mut Tx<'_>, session: SessionId, said: &Utterance) -> Result<i64> {
-    let owner = sessions::get(tx, session)?.owner;
-    let seq = sessions::next_seq(tx, session, said.at)?;
+    let (seq, owner) = sessions::next_entry(tx, session, said.at)?;
     let (speaker, detail) = (said.speaker.as_str(), to_json(&said.detail)?);
     let entry = tx.row(
         "INSERT INTO transcripts (session_id, seq, owner, role, text, entry, run_id, visibility, at)
@@ -106,7 +105,7 @@ pub fn append(tx: &mut Tx<'_>, session: SessionId, said: &Utterance) -> Result<i
         |row| row.get(0),
     )?;
     let missing = || StoreError::broken("an entry was stored without an id");
-    search::index(tx, entry.ok_or_else(missing)?, owner, &said.text)?;
+    search::note(tx, entry.ok_or_else(missing)?, owner, &said.text)?;
     Ok(seq)
 }
 

@@ -1,11 +1,11 @@
-//! Pure: a platform is named only in its folder, in the list of platforms, in its simulated
-//! vendor and in tests.
+//! Pure: a platform is named only in its folder and the file beside it, in the lists of platforms
+//! and of simulated vendors, in its simulated vendor and in tests.
 
 use super::names::words;
 use super::{Finding, SourceFile};
 
 const HOMES: [&str; 2] = ["crates/platforms/src/", "crates/sim/src/"];
-const LIST: &str = "crates/platforms/src/lib.rs";
+const LISTS: [&str; 2] = ["crates/platforms/src/lib.rs", "crates/sim/src/lib.rs"];
 
 pub(super) fn strays(files: &[SourceFile]) -> Vec<Finding> {
     let named = |file: &SourceFile| -> Option<String> {
@@ -14,7 +14,8 @@ pub(super) fn strays(files: &[SourceFile]) -> Vec<Finding> {
         (!name.contains('/')).then(|| name.to_owned())
     };
     let platforms: Vec<_> = files.iter().filter_map(named).collect();
-    let is_bound = |file: &&SourceFile| file.is_rust() && !file.is_test() && file.path != LIST;
+    let is_list = |file: &SourceFile| LISTS.contains(&file.path.as_str());
+    let is_bound = |file: &&SourceFile| file.is_rust() && !file.is_test() && !is_list(file);
     let strays = |file: &SourceFile| file.complain(|line| stray(&platforms, &file.path, line));
     files.iter().filter(is_bound).flat_map(strays).collect()
 }
@@ -23,8 +24,11 @@ fn stray(platforms: &[String], path: &str, line: &str) -> Option<String> {
     let letters = line.to_lowercase().replace(['_', '-'], "");
     let is_stray = |name: &&String| {
         let plain = name.replace('_', "");
-        let homes = HOMES.map(|home| format!("{home}{name}/"));
-        let is_home = homes.iter().any(|home| path.starts_with(home));
+        let is_in = |rest: &str| rest == ".rs" || rest.starts_with('/');
+        let homes = HOMES.map(|home| format!("{home}{name}"));
+        let is_home = homes
+            .iter()
+            .any(|home| path.strip_prefix(home.as_str()).is_some_and(is_in));
         !is_home && letters.contains(&plain) && has_name(line, &plain)
     };
     let name = platforms.iter().find(is_stray)?;

@@ -2,6 +2,7 @@
 //! the event's own id: however often a turn is tried, there can be only one.
 
 use talaria_domain::address::ReturnAddress;
+use talaria_domain::capabilities::Capability;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{PartId, ReplyId, RunId, SessionId};
@@ -57,6 +58,16 @@ impl Statement {
         }
     }
 
+    fn start(&self, shared: &Shared, place: &Place) -> ReplyStart {
+        ReplyStart {
+            id: self.reply,
+            run: self.run,
+            kind: self.kind,
+            return_to: place.0.clone(),
+            at: shared.now(),
+        }
+    }
+
     /// The same, as something that the gateway says and no agent.
     pub(crate) const fn by_the_gateway(mut self) -> Self {
         self.kind = ReplyKind::Notice;
@@ -92,22 +103,46 @@ pub(crate) fn answer(
     place: &Place,
     statement: &Statement,
 ) -> Result<Happening> {
-    let parts = open(tx, shared, place, statement)?;
-    let pieces = match shared.settings.account(&place.0.address) {
-        Some(account) => {
-            let limit = account.adapter.capabilities().text_limit;
-            (shared.settings.split)(&statement.text, limit)
-        }
-        None => vec![statement.text.clone()],
-    };
-    reconcile(tx, shared, statement, &parts, &pieces)?;
-    outbox::finish(tx, statement.reply, shared.now())?;
-    Ok(Happening::Said {
+    let said = Happening::Said {
         reply: statement.reply,
         kind: statement.kind,
         run: statement.run,
         text: statement.text.clone(),
-    })
+    };
+    let capabilities = shared
+        .settings
+        .account(&place.0.address)
+        .map(|account| account.adapter.capabilities());
+    if capabilities
+        .as_ref()
+        .is_some_and(|it| it.can.contains(&Capability::ReadsLedger))
+    {
+        let part = part(shared, statement, 0, statement.text.clone());
+        outbox::record_shown(
+            tx,
+            &statement.start(shared, place),
+            &statement.text,
+            &[part],
+        )?;
+        return Ok(said);
+    }
+    let parts = open(tx, shared, place, statement)?;
+    let pieces = match capabilities {
+        Some(capabilities) => (shared.settings.split)(&statement.text, capabilities.text_limit),
+        None => vec![statement.text.clone()],
+    };
+    reconcile(tx, shared, statement, &parts, &pieces)?;
+    outbox::finish(tx, statement.reply, shared.now())?;
+    Ok(said)
+}
+
+fn part(shared: &Shared, statement: &Statement, ordinal: usize, markdown: String) -> Part {
+    Part {
+        id: PartId::next(&*shared.ids, shared.now()),
+        reply: statement.reply,
+        ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
+        body: PartBody::Text { markdown },
+    }
 }
 
 /// Shows what there is so far, as far as it fits into one message.
@@ -138,14 +173,7 @@ fn open(
     match outbox::get(tx, statement.reply) {
         Ok(_) => parts = outbox::parts(tx, statement.reply)?,
         Err(StoreError::NotFound { .. }) => {
-            let start = ReplyStart {
-                id: statement.reply,
-                run: statement.run,
-                kind: statement.kind,
-                return_to: place.0.clone(),
-                at: shared.now(),
-            };
-            outbox::record(tx, &start)?;
+            outbox::record(tx, &statement.start(shared, place))?;
         }
         Err(error) => return Err(error),
     }
@@ -164,12 +192,7 @@ fn reconcile(
     for change in plan::reconcile(&shown, pieces) {
         match change {
             Change::Add { ordinal, markdown } => {
-                let part = Part {
-                    id: PartId::next(&*shared.ids, shared.now()),
-                    reply: statement.reply,
-                    ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
-                    body: PartBody::Text { markdown },
-                };
+                let part = part(shared, statement, ordinal, markdown);
                 outbox::add_part(tx, &part, shared.now())?;
             }
             Change::Revise { index, markdown } => {

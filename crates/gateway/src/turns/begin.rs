@@ -49,7 +49,6 @@ pub(crate) struct Begun {
     pub(crate) profile: ProfileSettings,
     pub(crate) place: Place,
     pub(crate) company: Company,
-    pub(crate) history: Vec<(i64, Said)>,
 }
 
 impl Begun {
@@ -84,14 +83,19 @@ pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -
         Err(error) => return Err(error),
     };
     let run = RunId::next(&*shared.ids, now);
-    // Taking over from somebody who is gone puts their event back: the head is the same, its state may not be.
-    let before = inbox::head(tx, session)?.unwrap_or(head);
-    let Some(row) = inbox::claim(tx, &lease, run, now)? else {
+    let head = if head.state == InboxState::Claimed {
+        // Its owner is gone: claiming the lease has put it back.
+        inbox::head(tx, session)?
+    } else {
+        Some(head)
+    };
+    let Some(head) = head.filter(|head| head.not_before <= now) else {
         leases::release(tx, &lease)?;
         return Ok(Begin::Nothing);
     };
-    let key = sessions::get(tx, session)?.key;
-    let key = sessions::origin(tx, key)?;
+    let before = head.run;
+    let row = inbox::take(tx, &lease, head, run)?;
+    let key = sessions::origin_of(tx, session)?;
     let Some(profile) = shared.settings.profiles.get(&key.profile) else {
         let place = Place::of_event(&row.event, session, &key.profile);
         let reason = format!(
@@ -101,7 +105,7 @@ pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -
         return give_up(tx, shared, (&lease, &row), &place, &reason);
     };
     let begun = gather(tx, shared, (lease, row, run), profile, &key)?;
-    match what_to_do(tx, shared, before.run, &begun)? {
+    match what_to_do(tx, shared, before, &begun)? {
         Resume::Again => admit(tx, begun, now),
         Resume::Tell { tools } => tell(tx, shared, &begun, &tools),
         Resume::GiveUp => {
@@ -127,20 +131,22 @@ fn gather(
     let (session, now) = (row.session, shared.now());
     let window = shared.settings.account(&row.event.address);
     let window = window.map_or(std::time::Duration::ZERO, |account| account.merge_window);
-    let lane = inbox::lane(tx, session)?;
-    let rest = lane
-        .iter()
-        .map(|row| &row.event)
-        .filter(|event| event.id != row.event.id);
-    for other in merge::merge(&row.event, rest, window) {
-        inbox::merge(tx, other, row.event.id, now)?;
-    }
     let mut events = vec![row.event.clone()];
-    events.extend(
-        inbox::merged(tx, row.event.id)?
-            .into_iter()
-            .map(|row| row.event),
-    );
+    if row.attempts > 1 {
+        let merged = inbox::merged(tx, row.event.id)?;
+        events.extend(merged.into_iter().map(|row| row.event));
+    }
+    if !window.is_zero() {
+        let lane = inbox::lane(tx, session)?;
+        let rest = lane.into_iter().map(|row| row.event);
+        let rest: Vec<Event> = rest.filter(|event| event.id != row.event.id).collect();
+        let last = events.last().unwrap_or(&row.event);
+        let merged = merge::merge(last, &rest, window);
+        for other in &merged {
+            inbox::merge(tx, *other, row.event.id, now)?;
+        }
+        events.extend(rest.into_iter().take(merged.len()));
+    }
     let source = Source::of(&row.event.address, &row.event.principal);
     let company = if profile.profile.sharing.is_shared(&source) {
         Company::Shared
@@ -151,7 +157,6 @@ fn gather(
     let last = events.last().unwrap_or(&row.event);
     Ok(Begun {
         place: Place::of_event(last, session, &key.profile),
-        history: history::shown(tx, session)?,
         profile: profile.clone(),
         lease,
         row,
@@ -194,8 +199,7 @@ fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
         return_to: begun.place.0.clone(),
         at: now,
     };
-    runs::record(tx, &begun.lease, &admission)?;
-    runs::start(tx, &begun.lease, begun.run, now)?;
+    runs::record_running(tx, &begun.lease, &admission)?;
     Ok(Begin::Turn(Box::new(begun)))
 }
 
@@ -227,7 +231,7 @@ fn tell(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, tools: &[String]) -> Re
         &Statement::to(&begun.row, None, &text),
     )?;
     inbox::complete(tx, &begun.lease, begun.row.event.id, now)?;
-    leases::release(tx, &begun.lease)?;
+    leases::hand_in(tx, &begun.lease)?;
     Ok(Begin::Told(vec![said]))
 }
 

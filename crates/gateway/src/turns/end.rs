@@ -46,16 +46,17 @@ impl Ended {
 pub(crate) async fn settle(
     shared: &Arc<Shared>,
     begun: &Arc<Begun>,
-    journal: &[RunEvent],
+    (journal, unwritten): (&[RunEvent], Vec<RunEvent>),
     ended: Ended,
 ) {
     let record = record::record(journal);
+    let last_words = LastWords { record, unwritten };
     loop {
         let (this, begun, ended) = (Arc::clone(shared), Arc::clone(begun), ended.clone());
-        let (session, run, record) = (begun.session(), begun.run, record.clone());
+        let (session, run, last_words) = (begun.session(), begun.run, last_words.clone());
         let written = shared
             .ledger
-            .write(move |tx| write(tx, &this, &begun, &record, &ended))
+            .write(move |tx| write(tx, &this, &begun, &last_words, &ended))
             .await;
         match written {
             Ok(happenings) => {
@@ -81,18 +82,26 @@ pub(crate) async fn settle(
     }
 }
 
+/// What a run said at last.
+#[derive(Clone)]
+struct LastWords {
+    record: Record,
+    /// What is not in the journal yet.
+    unwritten: Vec<RunEvent>,
+}
+
 fn write(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
     begun: &Begun,
-    record: &Record,
+    last_words: &LastWords,
     ended: &Ended,
 ) -> Result<Vec<Happening>> {
     match ended {
-        Ended::Answered(outcome) => answer(tx, shared, begun, record, outcome),
-        Ended::Failed(reason) => fail(tx, shared, begun, record, reason),
-        Ended::Stopped => interrupt(tx, shared, begun),
-        Ended::Panicked => again(tx, shared, begun),
+        Ended::Answered(outcome) => answer(tx, shared, begun, last_words, outcome),
+        Ended::Failed(reason) => fail(tx, shared, begun, last_words, reason),
+        Ended::Stopped => interrupt(tx, shared, begun, last_words),
+        Ended::Panicked => again(tx, shared, begun, last_words),
     }
 }
 
@@ -100,20 +109,20 @@ fn answer(
     tx: &mut Tx<'_>,
     shared: &Shared,
     begun: &Begun,
-    record: &Record,
+    last_words: &LastWords,
     outcome: &RunOutcome,
 ) -> Result<Vec<Happening>> {
+    let record = &last_words.record;
     remember(tx, shared, begun, &record.said)?;
-    let mut happenings = Vec::new();
+    let mut happenings = close(tx, shared, begun, last_words, outcome)?;
     if record.answer.trim().is_empty() {
         say::fall_silent(tx, shared, &begun.row.event)?;
     } else {
         let statement = Statement::to(&begun.row, Some(begun.run), &record.answer);
         happenings.push(say::answer(tx, shared, &begun.place, &statement)?);
     }
-    happenings.push(close(tx, shared, begun, outcome)?);
     inbox::complete(tx, &begun.lease, begun.row.event.id, shared.now())?;
-    leases::release(tx, &begun.lease)?;
+    leases::hand_in(tx, &begun.lease)?;
     Ok(happenings)
 }
 
@@ -121,12 +130,12 @@ fn fail(
     tx: &mut Tx<'_>,
     shared: &Shared,
     begun: &Begun,
-    record: &Record,
+    last_words: &LastWords,
     reason: &str,
 ) -> Result<Vec<Happening>> {
     let text = format!("I could not finish this: {reason}.");
     let text = text.replace("..", ".");
-    let mut said = record.said.clone();
+    let mut said = last_words.record.said.clone();
     said.push(Said::plain(Speaker::Assistant, &text));
     remember(tx, shared, begun, &said)?;
     let statement = Statement::to(&begun.row, Some(begun.run), &text);
@@ -134,29 +143,40 @@ fn fail(
     let outcome = RunOutcome::Failed {
         reason: reason.to_owned(),
     };
-    let closed = close(tx, shared, begun, &outcome)?;
+    let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
+    happenings.push(told);
     inbox::complete(tx, &begun.lease, begun.row.event.id, shared.now())?;
-    leases::release(tx, &begun.lease)?;
-    Ok(vec![told, closed])
+    leases::hand_in(tx, &begun.lease)?;
+    Ok(happenings)
 }
 
 /// The gateway stops under the turn: the event goes back to its lane.
-fn interrupt(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun) -> Result<Vec<Happening>> {
-    let closed = close(tx, shared, begun, &RunOutcome::Interrupted)?;
+fn interrupt(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    begun: &Begun,
+    last_words: &LastWords,
+) -> Result<Vec<Happening>> {
+    let closed = close(tx, shared, begun, last_words, &RunOutcome::Interrupted)?;
     leases::release(tx, &begun.lease)?;
-    Ok(vec![closed])
+    Ok(closed)
 }
 
 /// The runner broke: once more, or not any more.
-fn again(tx: &mut Tx<'_>, shared: &Arc<Shared>, begun: &Begun) -> Result<Vec<Happening>> {
+fn again(
+    tx: &mut Tx<'_>,
+    shared: &Arc<Shared>,
+    begun: &Begun,
+    last_words: &LastWords,
+) -> Result<Vec<Happening>> {
     let reason = "the runner broke".to_owned();
-    let closed = close(tx, shared, begun, &RunOutcome::Failed { reason })?;
+    let outcome = RunOutcome::Failed { reason };
+    let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
     let (attempts, now) = (begun.row.attempts, shared.now());
     if attempts >= shared.settings.limits.attempts {
         let reason = format!("what thinks for me broke {attempts} times");
         let row = (&begun.lease, &begun.row);
         let told = begin::give_up(tx, shared, row, &begun.place, &reason)?;
-        let mut happenings = vec![closed];
         if let Begin::Told(told) = told {
             happenings.extend(told);
         }
@@ -165,7 +185,7 @@ fn again(tx: &mut Tx<'_>, shared: &Arc<Shared>, begun: &Begun) -> Result<Vec<Hap
     let pause = RETRY_PAUSE * 2_u32.saturating_pow(attempts.saturating_sub(1));
     inbox::retry_at(tx, &begun.lease, begun.row.event.id, now.plus(pause))?;
     leases::release(tx, &begun.lease)?;
-    Ok(vec![closed])
+    Ok(happenings)
 }
 
 fn remember(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, said: &[Said]) -> Result<()> {
@@ -182,11 +202,16 @@ fn close(
     tx: &mut Tx<'_>,
     shared: &Shared,
     begun: &Begun,
+    last_words: &LastWords,
     outcome: &RunOutcome,
-) -> Result<Happening> {
+) -> Result<Vec<Happening>> {
     let (run, now) = (begun.run, shared.now());
-    let what = RunEvent::Ended(outcome.clone());
-    let seq = runs::append(tx, &begun.lease, run, &what, now)?;
+    let mut events = last_words.unwritten.clone();
+    events.push(RunEvent::Ended(outcome.clone()));
+    let first = runs::append_all(tx, &begun.lease, run, &events, now)?;
     runs::complete(tx, &begun.lease, run, outcome, now)?;
-    Ok(Happening::Yielded { run, seq, what })
+    let told = (first..).zip(events);
+    Ok(told
+        .map(|(seq, what)| Happening::Yielded { run, seq, what })
+        .collect())
 }

@@ -34,6 +34,8 @@ struct Progress {
     at: Timestamp,
     /// What it yielded, without the deltas.
     journal: Vec<RunEvent>,
+    /// What of that is not in the ledger yet.
+    unwritten: Vec<RunEvent>,
     /// The answer so far.
     text: String,
     /// When that was last shown.
@@ -49,6 +51,7 @@ impl TurnHost {
             progress: Mutex::new(Progress {
                 at: shared.now(),
                 journal: Vec::new(),
+                unwritten: Vec::new(),
                 text: String::new(),
                 shown_at: Timestamp::ZERO,
             }),
@@ -60,9 +63,11 @@ impl TurnHost {
         self.progress().at
     }
 
-    /// What the run yielded, without the deltas.
-    pub(crate) fn journal_so_far(&self) -> Vec<RunEvent> {
-        self.progress().journal.clone()
+    /// What the run yielded, without the deltas, and what of that is not in the ledger yet.
+    pub(crate) fn last_words(&self) -> (Vec<RunEvent>, Vec<RunEvent>) {
+        let mut progress = self.progress();
+        let unwritten = std::mem::take(&mut progress.unwritten);
+        (progress.journal.clone(), unwritten)
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -79,32 +84,40 @@ impl TurnHost {
             return Err(Stopped);
         }
         let now = self.shared.now();
+        if matches!(event, RunEvent::MessageCompleted { .. }) {
+            // Nothing of it is new to anybody: it is written with what comes next, which is the end most of the time.
+            let mut progress = self.progress();
+            progress.at = now;
+            progress.journal.push(event.clone());
+            progress.unwritten.push(event);
+            return Ok(());
+        }
         let growing = self.grown(&event, now);
+        let mut events = std::mem::take(&mut self.progress().unwritten);
+        events.push(event.clone());
         let (shared, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
-        let kept = event.clone();
+        let kept = events.clone();
         let written = self.shared.ledger.write(move |tx| {
-            let seq = runs::append(tx, &begun.lease, begun.run, &kept, now)?;
+            let first = runs::append_all(tx, &begun.lease, begun.run, &kept, now)?;
             if let Some(text) = &growing {
                 let so_far = Statement::to(&begun.row, Some(begun.run), text);
                 say::show(tx, &shared, &begun.place, &so_far)?;
             }
-            Ok(seq)
+            Ok(first)
         });
-        let seq = written.await.map_err(|error| self.lost(&error))?;
+        let first = written.await.map_err(|error| self.lost(&error))?;
         {
             let mut progress = self.progress();
             progress.at = now;
             if !matches!(event, RunEvent::MessageDelta { .. }) {
-                progress.journal.push(event.clone());
+                progress.journal.push(event);
             }
         }
         let run = self.begun.run;
-        let happening = Happening::Yielded {
-            run,
-            seq,
-            what: event,
-        };
-        self.shared.watchers.tell(self.session(), happening);
+        for (seq, what) in (first..).zip(events) {
+            let happening = Happening::Yielded { run, seq, what };
+            self.shared.watchers.tell(self.session(), happening);
+        }
         Ok(())
     }
 

@@ -239,9 +239,31 @@ both_engines! {
         assert_eq!(newest.iter().map(|hit| hit.session).collect::<Vec<_>>(), [before, after]);
     }
 
+    async fn what_is_in_the_index_and_what_is_not_yet_is_found_once(world) {
+        let (_, session) = world.says("ada", "hello").await;
+        let at = world.now();
+        world.write(move |tx| {
+            for number in 0..600 {
+                let (speaker, text) = (Speaker::User, format!("heron {number}"));
+                let said = Utterance { speaker, text, detail: json!(null), run: None, at };
+                transcripts::append(tx, session, &said)?;
+            }
+            Ok(())
+        }).await;
+        let owner = person("ada").key();
+        let hits = world.read(move |tx| search::search(tx, owner, "heron", 1_000)).await;
+        let numbers: Vec<i64> = hits.iter().map(|hit| hit.seq).collect();
+        assert_eq!(numbers, (1..=600).rev().collect::<Vec<i64>>(), "newest first, each once");
+        for (words, expected) in [("heron 3", 4), ("heron 599", 600), ("crane", 0)] {
+            let hits = world.read(move |tx| search::search(tx, owner, words, 10)).await;
+            assert_eq!(hits.first().map_or(0, |hit| hit.seq), expected, "{words}");
+        }
+    }
+
     async fn an_erased_session_leaves_neither_text_nor_index(world) {
         let session = said(world, "ada", &["heron one", "heron two", "..."]).await;
         said(world, "bob", &["heron three"]).await;
+        world.write(|tx| search::rebuild_from(tx, 0, 100)).await;
         assert_eq!(world.write(move |tx| transcripts::erase(tx, session)).await, 3);
         assert_eq!(world.read(move |tx| transcripts::page(tx, session, 0, 100)).await, []);
         assert_eq!(found(world, "ada", "heron").await, Vec::<String>::new());
