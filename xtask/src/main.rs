@@ -4,6 +4,8 @@
 //! kept it from doing its work, never for what it found.
 
 mod bench;
+mod crash;
+mod sim;
 mod test;
 mod tidy;
 
@@ -23,6 +25,10 @@ enum Task {
     Test(test::Arguments),
     /// The house rules that clippy cannot see
     Tidy,
+    /// Kill the real gateway again and again under load, then count
+    Crash(crash::Arguments),
+    /// Play worlds made from seeds, with everything that can go wrong, and look whether every promise is kept
+    Sim(sim::Arguments),
     /// Run one benchmark against a durable PostgreSQL
     Bench(bench::Arguments),
 }
@@ -31,6 +37,8 @@ fn main() -> ExitCode {
     let outcome = match Task::parse() {
         Task::Test(arguments) => Ok(test::run(&arguments)),
         Task::Tidy => tidy::run(),
+        Task::Crash(arguments) => crash::run(&arguments),
+        Task::Sim(arguments) => sim::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

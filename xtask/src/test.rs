@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, output, tidy};
+use crate::{command, output, sim, tidy};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -47,6 +47,16 @@ const STEPS: &[Step] = &[
         name: "tests",
         repeat: REPEAT_TESTS,
         act: Act::Call(Run::test),
+    },
+    Step {
+        name: "sim",
+        repeat: "cargo xtask sim",
+        act: Act::Call(|_| sim::check()),
+    },
+    Step {
+        name: "crash",
+        repeat: "cargo xtask crash --rounds 10",
+        act: Act::Repeat,
     },
     Step {
         name: "docs",

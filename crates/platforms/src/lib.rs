@@ -6,3 +6,57 @@ pub mod relay;
 
 pub mod local;
 pub mod split;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_domain::adapter::Adapter;
+use talaria_domain::clock::Clock;
+use talaria_domain::ids::Ids;
+use talaria_domain::profile::Account;
+use talaria_domain::secret::SecretString;
+
+/// The platforms that there is an adapter for.
+pub const PLATFORMS: &[&str] = &["relay"];
+
+/// What the operator wrote about an account.
+pub struct Credential {
+    /// The account.
+    pub account: Account,
+    /// Where the platform's API is, if not at its usual place.
+    pub api_base: Option<reqwest::Url>,
+    /// What it is let in with.
+    pub token: Option<SecretString>,
+}
+
+/// What all adapters are made with.
+#[derive(Clone)]
+pub struct Workshop {
+    /// The one HTTP client.
+    pub client: reqwest::Client,
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where new ids come from.
+    pub ids: Arc<dyn Ids>,
+}
+
+/// An adapter, and how its platform wants to be treated.
+pub struct Connection {
+    /// Our code for it.
+    pub adapter: Arc<dyn Adapter>,
+    /// How long a message waits for more of the same sender.
+    pub merge_window: Duration,
+    /// Messages at once to one chat; more after `every`.
+    pub burst: u32,
+    /// The time after which one more may follow.
+    pub every: Duration,
+}
+
+/// Connects an account, or says what is missing.
+pub fn connect(credential: Credential, workshop: &Workshop) -> Result<Connection, String> {
+    let platform = credential.account.platform.to_string();
+    match platform.as_str() {
+        "relay" => relay::config::connect(credential, workshop),
+        other => Err(format!("there is no adapter for {other:?}")),
+    }
+}

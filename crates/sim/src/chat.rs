@@ -2,17 +2,19 @@
 //! and an adapter for it. The vendor outlives the gateway. Faults are decided by whoever holds its [`Moods`].
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
-use talaria_domain::address::Address;
+use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending, TextForm};
 use talaria_domain::capabilities::{Capabilities, Capability, TextLimit, TextUnit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
 use talaria_domain::event::Event;
+use talaria_domain::ids::{EventId, Ids, PartId, ReplyId};
 use talaria_domain::profile::Account;
 use tokio::sync::Notify;
+
+use crate::trace::Trace;
 
 /// What a vendor does with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,10 @@ pub enum Mood {
     Pedantic,
     /// Takes this long, then does it.
     Slow(Duration),
+    /// Does it at once, and takes this long to say so.
+    Lagging(Duration),
+    /// Nothing, and keeps the line open for ever.
+    Hung,
 }
 
 /// Who decides how a vendor feels.
@@ -65,6 +71,8 @@ pub enum Offer {
 pub struct Shown {
     /// The platform's id.
     pub id: u64,
+    /// The part that it was made for.
+    pub part: PartId,
     /// Where.
     pub chat: String,
     /// The thread in it.
@@ -75,13 +83,35 @@ pub struct Shown {
     pub edits: u32,
 }
 
+/// One change of what people see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The message that was made or changed.
+    pub message: u64,
+    /// The reply that it shows.
+    pub reply: ReplyId,
+    /// What it says from then on.
+    pub text: String,
+}
+
 #[derive(Default)]
 struct State {
     /// What people wrote and nobody acknowledged, in order.
     backlog: Vec<Event>,
     acknowledged: Vec<Event>,
     shown: Vec<Shown>,
-    keys: BTreeMap<String, u64>,
+    changes: Vec<Change>,
+    keys: BTreeMap<PartId, u64>,
+}
+
+impl State {
+    fn change(&mut self, message: u64, outgoing: &Outgoing, text: &str) {
+        self.changes.push(Change {
+            message,
+            reply: outgoing.part.reply,
+            text: text.to_owned(),
+        });
+    }
 }
 
 /// The platform's side.
@@ -91,6 +121,7 @@ pub struct Vendor {
     moods: Arc<dyn Moods>,
     state: Mutex<State>,
     arrived: Notify,
+    trace: OnceLock<(String, Arc<Trace>)>,
 }
 
 impl Vendor {
@@ -110,7 +141,22 @@ impl Vendor {
             moods,
             state: Mutex::default(),
             arrived: Notify::new(),
+            trace: OnceLock::new(),
         })
+    }
+
+    /// Writes down what happens here, under this name, from now on.
+    pub fn trace_to(&self, name: &str, trace: &Arc<Trace>) {
+        // Who traces already goes on doing so.
+        self.trace
+            .set((name.to_owned(), Arc::clone(trace)))
+            .unwrap_or_default();
+    }
+
+    fn note(&self, what: impl FnOnce() -> String) {
+        if let Some((name, trace)) = self.trace.get() {
+            trace.note(&format!("{name} {}", what()));
+        }
     }
 
     /// Somebody writes.
@@ -145,6 +191,16 @@ impl Vendor {
         self.state().acknowledged.clone()
     }
 
+    /// What changed of what people see, in order.
+    pub fn changes(&self) -> Vec<Change> {
+        self.state().changes.clone()
+    }
+
+    /// What the platform offers.
+    pub const fn offer(&self) -> Offer {
+        self.offer
+    }
+
     /// How much nobody has acknowledged.
     pub fn backlog(&self) -> usize {
         self.state().backlog.len()
@@ -156,6 +212,9 @@ impl Vendor {
             vendor: Arc::clone(self),
             account,
             clock,
+            ids: None,
+            connection: Arc::new(AlwaysFine),
+            manners: Manners::RecordFirst,
         }
     }
 
@@ -164,41 +223,47 @@ impl Vendor {
     }
 
     fn acknowledge(&self, event: &Event) {
+        self.note(|| format!("is told that {} arrived", token(event)));
         let mut state = self.state();
-        state.backlog.retain(|other| other.id != event.id);
+        // The same thing may have been handed in under another id.
+        state.backlog.retain(|other| other.dedupe != event.dedupe);
         state.acknowledged.push(event.clone());
     }
 
-    fn post(&self, to: &Address, key: &str, text: &str) -> u64 {
+    fn post(&self, outgoing: &Outgoing, text: &str) -> u64 {
+        let (to, part) = (&outgoing.to, outgoing.part.id);
         let mut state = self.state();
         if self.offer == Offer::Keys
-            && let Some(id) = state.keys.get(key)
+            && let Some(id) = state.keys.get(&part)
         {
+            self.note(|| format!("has that already, as {id}"));
             return *id;
         }
         let id = state.shown.len() as u64 + 1;
-        state.keys.insert(key.to_owned(), id);
-        state.shown.push(Shown {
+        state.keys.insert(part, id);
+        state.change(id, outgoing, text);
+        let shown = Shown {
             id,
+            part,
             chat: to.chat.to_string(),
             thread: to.thread.as_ref().map(ToString::to_string),
             text: text.to_owned(),
             edits: 0,
-        });
+        };
+        self.note(|| format!("shows {id} in {}: {text:?}", place(&shown)));
+        state.shown.push(shown);
         id
     }
 
-    fn change(&self, id: &str, text: &str) -> bool {
+    fn change(&self, id: u64, outgoing: &Outgoing, text: &str) -> bool {
         let mut state = self.state();
-        let found = state
-            .shown
-            .iter_mut()
-            .find(|shown| shown.id.to_string() == id);
-        let Some(shown) = found else {
+        let Some(shown) = state.shown.iter_mut().find(|shown| shown.id == id) else {
             return false;
         };
         text.clone_into(&mut shown.text);
         shown.edits += 1;
+        state.change(id, outgoing, text);
+        self.note(|| format!("changes {id}: {text:?}"));
         true
     }
 
@@ -207,17 +272,64 @@ impl Vendor {
     }
 }
 
+fn token(event: &Event) -> &str {
+    event
+        .message
+        .as_ref()
+        .map_or("", |message| message.as_str())
+}
+
+fn place(shown: &Shown) -> String {
+    match &shown.thread {
+        Some(thread) => format!("{}/{thread}", shown.chat),
+        None => shown.chat.clone(),
+    }
+}
+
+/// When an adapter tells its platform "got it".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manners {
+    RecordFirst,
+    AcknowledgeFirst,
+}
+
 /// Our code for the simulated platform.
 pub struct SimAdapter {
     vendor: Arc<Vendor>,
     account: Account,
     clock: Arc<dyn Clock>,
+    ids: Option<Arc<dyn Ids>>,
+    connection: Arc<dyn Moods>,
+    manners: Manners,
 }
 
 /// How long the adapter waits when an event was not accepted.
 const AGAIN: Duration = Duration::from_millis(200);
 
 impl SimAdapter {
+    /// The same, as real ones are: whatever is handed in has a new id and the time at which it came, also when it was
+    /// handed in before.
+    #[must_use]
+    pub fn stamping(mut self, ids: Arc<dyn Ids>) -> Self {
+        self.ids = Some(ids);
+        self
+    }
+
+    /// The same, with a connection of these moods, each about one event: deaf loses it before the event came, mute after
+    /// it was recorded and before anybody said so, refusing breaks the adapter.
+    #[must_use]
+    pub fn connected_by(mut self, moods: Arc<dyn Moods>) -> Self {
+        self.connection = moods;
+        self
+    }
+
+    /// The same, broken: it says "got it" before it is true. To see that somebody notices.
+    #[must_use]
+    pub const fn acknowledging_first(mut self) -> Self {
+        self.manners = Manners::AcknowledgeFirst;
+        self
+    }
+
     async fn poll(&self, intake: &dyn Intake) -> Disconnected {
         loop {
             let arrived = self.vendor.arrived.notified();
@@ -225,26 +337,66 @@ impl SimAdapter {
                 arrived.await;
                 continue;
             };
+            let event = self.stamped(event);
+            let mood = self.connection.next();
+            match mood {
+                Mood::Deaf => return self.lost(),
+                Mood::Refusing => std::panic::resume_unwind(Box::new("the adapter breaks")),
+                Mood::Slow(time) => tokio::time::sleep(time).await,
+                Mood::Hung => std::future::pending().await,
+                _ => {}
+            }
+            if self.manners == Manners::AcknowledgeFirst {
+                self.acknowledge_unseen(&event).await;
+            }
             match intake.accept(event.clone()).await {
+                Ok(_) if self.manners == Manners::AcknowledgeFirst => {}
+                Ok(_) if mood == Mood::Mute => return self.lost(),
                 Ok(_) => self.vendor.acknowledge(&event),
                 Err(_) => tokio::time::sleep(AGAIN).await,
             }
         }
     }
 
+    fn lost(&self) -> Disconnected {
+        let detail = "the connection was lost".to_owned();
+        self.vendor.note(|| detail.clone());
+        Disconnected::Lost { detail }
+    }
+
+    async fn acknowledge_unseen(&self, event: &Event) {
+        // A process that is gone, whom vendors never hear of again, does not even do this.
+        while self.vendor.moods.next() == Mood::Hung {
+            tokio::time::sleep(AGAIN).await;
+        }
+        self.vendor.acknowledge(event);
+    }
+
+    fn stamped(&self, event: Event) -> Event {
+        let Some(ids) = &self.ids else { return event };
+        let now = self.clock.now();
+        Event {
+            id: EventId::next(&**ids, now),
+            received_at: now,
+            ..event
+        }
+    }
+
     /// What becomes of a request whose effect is `act`.
-    async fn ask(&self, text: &str, act: impl FnOnce(&str) -> Option<u64> + Send) -> Outcome {
-        let silence = |detail: &str| Outcome::Unknown {
-            detail: detail.to_owned(),
-        };
-        let refused = |class, detail: &str| Outcome::Rejected {
-            class,
-            detail: detail.to_owned(),
-        };
+    async fn ask(
+        &self,
+        outgoing: &Outgoing,
+        act: impl FnOnce(&str) -> Option<u64> + Send,
+    ) -> Outcome {
+        let text = text_of(outgoing);
         if self.vendor.limit.unit.measure(text) > self.vendor.limit.max {
             return refused(Rejection::TooLong, "the message is too long");
         }
-        match self.vendor.moods.next() {
+        let mood = self.vendor.moods.next();
+        if mood != Mood::Fine {
+            self.vendor.note(|| format!("feels {mood:?}"));
+        }
+        let done = match mood {
             Mood::Flooded(wait) => {
                 return Outcome::NotSent {
                     retry_after: Some(wait),
@@ -257,13 +409,22 @@ impl SimAdapter {
                 return silence("no answer came");
             }
             Mood::Refusing => return refused(Rejection::Forbidden, "not allowed here"),
-            Mood::Pedantic if text.contains('*') => {
+            Mood::Pedantic if outgoing.form == TextForm::Markdown && text.contains('*') => {
                 return refused(Rejection::Markup, "cannot read this");
             }
-            Mood::Slow(time) => tokio::time::sleep(time).await,
-            Mood::Fine | Mood::Pedantic => {}
-        }
-        match act(text) {
+            Mood::Hung => std::future::pending().await,
+            Mood::Slow(time) => {
+                tokio::time::sleep(time).await;
+                act(text)
+            }
+            Mood::Lagging(time) => {
+                let done = act(text);
+                tokio::time::sleep(time).await;
+                done
+            }
+            Mood::Fine | Mood::Pedantic => act(text),
+        };
+        match done {
             Some(id) => Outcome::Delivered {
                 receipts: vec![Receipt {
                     message: id.to_string().into(),
@@ -275,10 +436,23 @@ impl SimAdapter {
     }
 }
 
-fn text_of(outgoing: &Outgoing) -> String {
+fn silence(detail: &str) -> Outcome {
+    Outcome::Unknown {
+        detail: detail.to_owned(),
+    }
+}
+
+fn refused(class: Rejection, detail: &str) -> Outcome {
+    Outcome::Rejected {
+        class,
+        detail: detail.to_owned(),
+    }
+}
+
+fn text_of(outgoing: &Outgoing) -> &str {
     match &outgoing.part.body {
-        PartBody::Text { markdown } => markdown.clone(),
-        PartBody::File { caption, .. } => caption.clone(),
+        PartBody::Text { markdown } => markdown,
+        PartBody::File { caption, .. } => caption,
     }
 }
 
@@ -300,11 +474,8 @@ impl Adapter for SimAdapter {
     }
 
     fn send<'a>(&'a self, outgoing: &'a Outgoing) -> Pending<'a, Outcome> {
-        Box::pin(async move {
-            let (text, key) = (text_of(outgoing), outgoing.part.id.to_string());
-            let post = |text: &str| Some(self.vendor.post(&outgoing.to, &key, text));
-            self.ask(&text, post).await
-        })
+        let post = |text: &str| Some(self.vendor.post(outgoing, text));
+        Box::pin(self.ask(outgoing, post))
     }
 
     fn edit(&self) -> Option<&dyn Edit> {
@@ -314,13 +485,10 @@ impl Adapter for SimAdapter {
 
 impl Edit for SimAdapter {
     fn edit<'a>(&'a self, receipt: &'a Receipt, outgoing: &'a Outgoing) -> Pending<'a, Outcome> {
-        Box::pin(async move {
-            let (text, id) = (text_of(outgoing), receipt.message.as_str());
-            let change = |text: &str| {
-                let is_there = self.vendor.change(id, text);
-                id.parse().ok().filter(|_| is_there)
-            };
-            self.ask(&text, change).await
-        })
+        let change = |text: &str| {
+            let id = receipt.message.as_str().parse().ok()?;
+            Some(id).filter(|id| self.vendor.change(*id, outgoing, text))
+        };
+        Box::pin(self.ask(outgoing, change))
     }
 }

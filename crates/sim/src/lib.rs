@@ -1,11 +1,34 @@
 //! The simulated world, for tests and benchmarks: people who say things ([`people`]), a chat platform they say them on
 //! ([`chat`]), a runner that does what it is told ([`script`]), a clock that follows the runtime ([`time`]), a
-//! load that tells what was acknowledged ([`writers`]),
-//! and real servers to lose ([`servers`]).
+//! load that tells what was acknowledged ([`writers`]), whole worlds made from a seed ([`universe`]) with a trace of what
+//! happened in them ([`trace`]), vendors that speak their wire protocols ([`Platform`]), a model
+//! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
 pub mod chat;
+pub mod model;
 pub mod people;
+pub mod relay;
 pub mod script;
 pub mod servers;
 pub mod time;
+pub mod trace;
+pub mod universe;
 pub mod writers;
+
+pub use relay::crash;
+
+/// The platforms whose vendors `talaria-sim` can be; one line each.
+#[derive(Debug, clap::Subcommand)]
+pub enum Platform {
+    /// A bridge that speaks the protocol of docs/relay.md. Example: `talaria-sim relay --listen 127.0.0.1:4801`
+    Relay(relay::Arguments),
+}
+
+impl Platform {
+    /// Serves until the process ends.
+    pub async fn serve(self) -> std::io::Result<()> {
+        match self {
+            Self::Relay(arguments) => arguments.serve().await,
+        }
+    }
+}

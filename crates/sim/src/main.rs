@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use talaria_sim::writers;
+use talaria_sim::{Platform, crash, model, universe, writers};
 use talaria_store::Ledger;
 
 /// The simulated world as a process of its own.
@@ -34,6 +34,14 @@ enum Part {
         #[arg(long)]
         store: String,
     },
+    #[command(flatten)]
+    Platform(Platform),
+    /// Be a model whose answers are scripted by the conversation. Example: `talaria-sim model --listen 127.0.0.1:4802`
+    Model(model::Arguments),
+    /// Play worlds made from seeds and look whether every promise is kept. Example: `talaria-sim universes --seeds 500`
+    Universes(universe::Arguments),
+    /// Kill the real gateway again and again under load, then count. Example: `talaria-sim crash --gateway target/debug/talaria`
+    Crash(crash::Arguments),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -45,13 +53,13 @@ async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-async fn run(arguments: Arguments) -> talaria_store::Result<()> {
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
     match arguments.part {
         Part::Writers {
             store,
@@ -69,5 +77,9 @@ async fn run(arguments: Arguments) -> talaria_store::Result<()> {
             ledger.close().await;
             Ok(())
         }
+        Part::Platform(platform) => Ok(platform.serve().await?),
+        Part::Model(model) => Ok(model.serve().await?),
+        Part::Crash(crash) => crash.crash(std::io::stdout()).await,
+        Part::Universes(universes) => universes.play(std::io::stdout()),
     }
 }

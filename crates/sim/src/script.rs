@@ -11,6 +11,7 @@
 //! | `fail` | fails |
 //! | `silent` | answers nothing |
 //! | `long 9000` | answers with that many characters |
+//! | `count 30 x` | answers like without a word, then counts to thirty: `x.1 x.2` ... |
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,10 +22,13 @@ use talaria_domain::ids::RunId;
 use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
 
+use crate::trace::Trace;
+
 /// What runs did, for those who check. Outlives the gateway.
 #[derive(Debug, Default)]
 pub struct Script {
     window: Option<usize>,
+    trace: Option<Arc<Trace>>,
     effects: Mutex<Vec<(RunId, String)>>,
     seen: Mutex<Vec<Seen>>,
 }
@@ -46,6 +50,19 @@ impl Script {
         Self {
             window: Some(window),
             ..Self::default()
+        }
+    }
+
+    /// Writes down what runs do.
+    #[must_use]
+    pub fn traced(mut self, trace: &Arc<Trace>) -> Self {
+        self.trace = Some(Arc::clone(trace));
+        self
+    }
+
+    fn note(&self, what: impl FnOnce() -> String) {
+        if let Some(trace) = &self.trace {
+            trace.note(&what());
         }
     }
 
@@ -77,6 +94,9 @@ fn number_after(prompt: &str, word: &str) -> Option<u64> {
 
 impl ScriptedRunner {
     async fn play(&self, turn: &Turn, host: &dyn Host) -> Result<RunOutcome, Stopped> {
+        let (run, known) = (turn.run, turn.history.len());
+        self.0
+            .note(|| format!("run {run} knows {known} and is told {:?}", turn.prompt));
         lock(&self.0.seen).push(Seen {
             run: turn.run,
             history: turn.history.clone(),
@@ -98,7 +118,10 @@ impl ScriptedRunner {
         if prompt.contains("deaf") {
             std::future::pending::<()>().await;
         }
-        assert!(!prompt.contains("panic"), "told to");
+        if prompt.contains("panic") {
+            // As a panic is, without the noise of one that nobody expected.
+            std::panic::resume_unwind(Box::new("told to"));
+        }
         if prompt.contains("fail") {
             let reason = "told to".to_owned();
             return Ok(RunOutcome::Failed { reason });
@@ -119,6 +142,7 @@ impl ScriptedRunner {
             arguments: json!({ "seconds": time.as_secs() }),
         };
         host.journal(started).await?;
+        self.0.note(|| format!("run {} pulls the lever", turn.run));
         lock(&self.0.effects).push((turn.run, turn.prompt.clone()));
         pause(host, time).await?;
         let completed = RunEvent::ToolCompleted {
@@ -128,6 +152,21 @@ impl ScriptedRunner {
         };
         host.journal(completed).await
     }
+}
+
+/// The rest of an answer that counts.
+fn counted(prompt: &str) -> String {
+    let mut words = prompt
+        .split_whitespace()
+        .skip_while(|word| *word != "count");
+    let numbers = words.nth(1).and_then(|number| number.parse::<u32>().ok());
+    let (Some(most), Some(name)) = (numbers, words.next()) else {
+        return String::new();
+    };
+    let numbers: Vec<String> = (1..=most)
+        .map(|number| format!("{name}.{number}"))
+        .collect();
+    format!(" {}", numbers.join(" "))
 }
 
 async fn pause(host: &dyn Host, time: Duration) -> Result<(), Stopped> {
@@ -153,7 +192,7 @@ async fn answer(host: &dyn Host, prompt: &str) -> Result<(), Stopped> {
             .cycle()
             .take(usize::try_from(length).unwrap_or(0))
             .collect(),
-        None => format!("re: {prompt}"),
+        None => format!("re: {prompt}{}", counted(prompt)),
     };
     let middle = text
         .char_indices()

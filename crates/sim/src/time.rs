@@ -1,5 +1,6 @@
-//! A clock that follows the runtime's own time, which a test can stop: then it moves only when everybody waits.
+//! Clocks that follow the runtime's own time, which a test can stop: then it moves only when everybody waits.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use talaria_domain::clock::{Clock, Timestamp};
@@ -30,5 +31,62 @@ impl RuntimeClock {
 impl Clock for RuntimeClock {
     fn now(&self) -> Timestamp {
         self.base.plus(self.start.elapsed())
+    }
+}
+
+/// Lets time pass. Where the runtime's time stands still, it jumps as soon as everybody waits.
+pub async fn pass(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
+/// A clock that outlives runtimes: it follows the one that it was told to follow, and stands still between two of them.
+#[derive(Debug)]
+pub struct LastingClock(Mutex<Reading>);
+
+#[derive(Debug)]
+struct Reading {
+    shown: Timestamp,
+    since: Option<Instant>,
+}
+
+impl LastingClock {
+    /// A clock that stands at `start`.
+    pub const fn at(start: Timestamp) -> Self {
+        Self(Mutex::new(Reading {
+            shown: start,
+            since: None,
+        }))
+    }
+
+    /// Follows the runtime that this is called in.
+    pub fn follow(&self) {
+        self.reading().since = Some(Instant::now());
+    }
+
+    /// Stands still from now on. Called in the runtime that it follows.
+    pub fn stand_still(&self) {
+        let now = self.now();
+        *self.reading() = Reading {
+            shown: now,
+            since: None,
+        };
+    }
+
+    /// Moves forward, on top of what the runtime does.
+    pub fn jump(&self, by: Duration) {
+        let mut reading = self.reading();
+        reading.shown = reading.shown.plus(by);
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for LastingClock {
+    fn now(&self) -> Timestamp {
+        let reading = self.reading();
+        let gone = reading.since.map(|since| since.elapsed());
+        reading.shown.plus(gone.unwrap_or_default())
     }
 }

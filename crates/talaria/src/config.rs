@@ -23,7 +23,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use effective::{
-    Effective, Model, Origin, ProfileSettings, Provider, ResetMode, RunnerKind, Setting,
+    AccountSettings, Effective, Model, Origin, ProfileSettings, Provider, ResetMode, RunnerKind,
+    Setting,
 };
 pub(crate) use environment::{API_KEY, Environment, HOME};
 pub(crate) use problem::{Place, Problem, did_you_mean};
@@ -33,7 +34,7 @@ use load::Source;
 const FILE: &str = "talaria.toml";
 
 /// The platforms that this build has an adapter for.
-pub(crate) const PLATFORMS: &[&str] = &[];
+pub(crate) const PLATFORMS: &[&str] = talaria_platforms::PLATFORMS;
 
 /// Reads the configuration that this process was started with.
 pub(crate) fn read(environment: &Environment) -> Result<Effective, Vec<Problem>> {

@@ -93,7 +93,7 @@ impl Room {
         };
         let ledger = Ledger::open_with(store).await?;
         let exits = EarlyExits::note_start(&effective.home, clock.now());
-        let settings = rooms::settings(effective, environment, &clock, exits.policy())?;
+        let settings = rooms::settings(effective, environment, (&clock, &ids), exits.policy())?;
         let parts = Parts {
             ledger: ledger.clone(),
             clock: Arc::clone(&clock),

@@ -1,5 +1,5 @@
 //! The real ledger in a real process, on a bad day: killed in the middle, second in line, without room, without
-//! permission.
+//! permission. And the simulated servers, as their clients see them.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,8 +7,13 @@
 )]
 
 mod bad_disk;
+mod broken_gateways;
 mod kill_nine;
+mod model_talks;
+mod replaying;
 mod second_process;
+mod vendor_is_controlled;
+mod web;
 
 /// The program under test.
 const SIM: &str = env!("CARGO_BIN_EXE_talaria-sim");

@@ -16,7 +16,7 @@ use crate::sample::Sample;
 pub(crate) struct Process {
     child: Child,
     /// Lives as long as the gateway.
-    _home: Option<tempfile::TempDir>,
+    home: Option<tempfile::TempDir>,
     base: String,
     key: String,
     client: Client,
@@ -29,7 +29,7 @@ impl Process {
     pub(crate) async fn start(model: &str, durability: &str) -> Self {
         let home = tempfile::tempdir_in("/var/tmp").unwrap();
         let mut process = Self::start_at(home.path(), model, durability).await;
-        process._home = Some(home);
+        process.home = Some(home);
         process
     }
 
@@ -56,7 +56,7 @@ impl Process {
                 break start.elapsed();
             }
             assert!(
-                start.elapsed() < Duration::from_secs(60),
+                start.elapsed() < Duration::from_mins(1),
                 "it does not start"
             );
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -64,7 +64,7 @@ impl Process {
         let key = std::fs::read_to_string(home.join("operator.key")).unwrap();
         Self {
             child,
-            _home: None,
+            home: None,
             base,
             key: key.trim().to_owned(),
             client,
@@ -79,6 +79,7 @@ impl Process {
         tokio::task::spawn_blocking(move || self.child.wait().unwrap())
             .await
             .unwrap();
+        drop(self.home);
     }
 
     /// Resident kilobytes.
@@ -94,13 +95,19 @@ impl Process {
 
     /// So many conversations go on for a while.
     pub(crate) async fn measure(&self, sessions: usize, time: Duration) -> Sample {
-        let mut talks = Vec::new();
+        // Each asks in several conversations in turn: what is measured is turns, not ever longer histories.
+        let each = 8.max(256 / sessions);
+        let mut all = Vec::new();
         for _ in 0..sessions {
-            talks.push(self.talk().await);
+            let mut talks = Vec::new();
+            for _ in 0..each {
+                talks.push(self.talk().await);
+            }
+            all.push(talks);
         }
         let start = Instant::now();
         let end = start + time;
-        let talking = talks.into_iter().map(|talk| talk.go_on_until(end));
+        let talking = all.into_iter().map(|talks| go_on_until(talks, end));
         let talked: tokio::task::JoinSet<Vec<Duration>> = talking.collect();
         let waits = talked.join_all().await.into_iter().flatten().collect();
         Sample {
@@ -182,19 +189,21 @@ struct Talk {
 
 type Bytes = axum::body::Bytes;
 
-impl Talk {
-    async fn go_on_until(mut self, end: Instant) -> Vec<Duration> {
-        let mut waits = Vec::new();
-        loop {
+async fn go_on_until(mut talks: Vec<Talk>, end: Instant) -> Vec<Duration> {
+    let mut waits = Vec::new();
+    loop {
+        for talk in &mut talks {
             let start = Instant::now();
             if start > end {
                 return waits;
             }
-            self.ask().await;
+            talk.ask().await;
             waits.push(start.elapsed());
         }
     }
+}
 
+impl Talk {
     /// One message, until its answer is there.
     async fn ask(&mut self) {
         let posted = self

@@ -75,7 +75,7 @@ async fn rates(plan: Plan) {
     );
     for (name, chunks) in STREAMS {
         let server = direct::model(chunks).await;
-        let model = server.base_url();
+        let model = server.url();
         for durability in ["process", "power"] {
             for &sessions in plan.sessions {
                 let process = Process::start(&model, durability).await;
@@ -110,7 +110,7 @@ fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, throu
 
 async fn memory(plan: Plan) {
     let server = direct::model(1).await;
-    let model = server.base_url();
+    let model = server.url();
     let process = Process::start(&model, "process").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let at_rest = process.memory();
@@ -128,7 +128,7 @@ async fn memory(plan: Plan) {
 
 async fn starting(plan: Plan) {
     let server = direct::model(1).await;
-    let model = server.base_url();
+    let model = server.url();
     for sessions in [0, plan.stored] {
         let home = tempfile::tempdir_in("/var/tmp").unwrap();
         stored::fill(home.path(), sessions).await;

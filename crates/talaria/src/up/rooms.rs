@@ -10,6 +10,9 @@ use talaria_agents::native::NativeRunner;
 use talaria_agents::tools::{self, Environment as ChildEnvironment};
 use talaria_domain::authority::{Authority, Grant, ResourceKind};
 use talaria_domain::clock::Clock;
+use talaria_domain::ids::Ids;
+use talaria_domain::names::UserId;
+use talaria_domain::profile::Account;
 use talaria_gateway::access::{AccessPolicy, Trust};
 use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{
@@ -17,19 +20,26 @@ use talaria_gateway::settings::{
 };
 use talaria_platforms::local::{Local, SURFACES};
 use talaria_platforms::split::pieces;
+use talaria_platforms::{Credential, Workshop};
 
 use crate::config::{
-    Effective, Environment, Model, ProfileSettings as Configured, Provider, ResetMode, RunnerKind,
+    AccountSettings as ConfiguredAccount, Effective, Environment, Model,
+    ProfileSettings as Configured, Provider, ResetMode, RunnerKind,
 };
 
 /// What the gateway is made with.
 pub(super) fn settings(
     effective: &Effective,
     environment: &Environment,
-    clock: &Arc<dyn Clock>,
+    (clock, ids): (&Arc<dyn Clock>, &Arc<dyn Ids>),
     resume: ResumePolicy,
 ) -> anyhow::Result<Settings> {
     let client = models::client()?;
+    let workshop = Workshop {
+        client: client.clone(),
+        clock: Arc::clone(clock),
+        ids: Arc::clone(ids),
+    };
     let children = ChildEnvironment::allowed(environment.texts());
     let profiles = effective.profiles.iter().map(|configured| {
         let profile = profile(configured, &client, &children)?;
@@ -48,12 +58,47 @@ pub(super) fn settings(
             doubt: DoubtPolicy::PreferLoss,
         }
     });
+    let mut accounts: Vec<AccountSettings> = surfaces.into();
+    for configured in &effective.accounts {
+        accounts.push(account(configured, &workshop)?);
+    }
     Ok(Settings {
         node: "gateway".into(),
         profiles: profiles.collect::<anyhow::Result<_>>()?,
-        accounts: surfaces.into(),
+        accounts,
         limits: limits(effective, resume),
         split: pieces,
+    })
+}
+
+/// An account of the operator's, with who may talk there.
+fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Result<AccountSettings> {
+    let (platform, name) = (configured.platform.as_str(), configured.name.as_str());
+    let credential = Credential {
+        account: Account {
+            platform: configured.platform.clone(),
+            name: configured.name.clone(),
+            profile: configured.profile.clone(),
+        },
+        api_base: configured.api_base.clone(),
+        token: configured.token.as_ref().map(|token| token.value.clone()),
+    };
+    let connection = talaria_platforms::connect(credential, workshop)
+        .map_err(|why| anyhow::anyhow!("account {name:?} on {platform:?}: {why}"))?;
+    let is_anyone = |user: &UserId| user.as_str() == "*";
+    Ok(AccountSettings {
+        adapter: connection.adapter,
+        access: AccessPolicy {
+            allow: configured.allow.iter().cloned().collect(),
+            surface: Trust::Unchecked,
+            anyone: configured.allow.iter().any(is_anyone),
+        },
+        merge_window: connection.merge_window,
+        rate: Rate {
+            burst: connection.burst,
+            every: connection.every,
+        },
+        doubt: DoubtPolicy::PreferLoss,
     })
 }
 

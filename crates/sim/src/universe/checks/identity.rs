@@ -1,0 +1,76 @@
+//! A run knows its own conversation and nothing else, and does what it does at most once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Findings;
+use crate::script::Seen;
+use crate::universe::cast::canaries;
+use crate::universe::evidence::Evidence;
+
+/// What a run is shown was said in its own conversation.
+pub(super) fn own_conversation(evidence: &Evidence) -> Findings {
+    let facts = &evidence.facts;
+    let mut findings = Findings::new();
+    for seen in &evidence.seen {
+        let Some(run) = facts.runs.get(&seen.run) else {
+            findings.push(format!("run {} is not in the ledger", seen.run));
+            continue;
+        };
+        let key = facts.sessions.get(&run.session);
+        for number in shown(seen) {
+            let home = evidence.numbered(number).map(|written| &written.key);
+            if home.is_none() || home != key {
+                findings.push(format!(
+                    "run {} in session {} was shown m{number:03}, which is of another conversation: {:?}",
+                    seen.run, run.session, seen.prompt
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn shown(seen: &Seen) -> BTreeSet<u32> {
+    let history = seen.history.iter().map(|said| said.text.as_str());
+    let all = history.chain([seen.prompt.as_str()]);
+    all.flat_map(canaries).collect()
+}
+
+/// A prompt has one sender, unless several people meet there.
+pub(super) fn one_sender(evidence: &Evidence) -> Findings {
+    let mixed = |seen: &&Seen| {
+        let numbers = canaries(&seen.prompt).into_iter();
+        let written: Vec<_> = numbers
+            .filter_map(|number| evidence.numbered(number))
+            .collect();
+        let senders: BTreeSet<&str> = written.iter().map(|written| written.who).collect();
+        senders.len() > 1 && !written.iter().all(|written| written.is_shared)
+    };
+    let seen = evidence.seen.iter().filter(mixed);
+    seen.map(|seen| format!("run {} was told by several: {:?}", seen.run, seen.prompt))
+        .collect()
+}
+
+/// A tool is used at most once for an event, unless an operator wanted it again.
+pub(super) fn effects(evidence: &Evidence) -> Findings {
+    let mut times: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for (run, prompt) in &evidence.effects {
+        let event = evidence.facts.runs.get(run).map(|run| run.event);
+        if event.is_some_and(|event| evidence.facts.is_settled(event.as_bytes())) {
+            continue;
+        }
+        times
+            .entry(event)
+            .or_default()
+            .push(format!("run {run} for {prompt:?}"));
+    }
+    let doubled = times.into_values().filter(|runs| runs.len() > 1);
+    doubled
+        .map(|runs| {
+            format!(
+                "the lever was pulled {} times for one event: {runs:?}",
+                runs.len()
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,274 @@
+//! What the ledger says, all of it, read as it is stored and not through the functions that the gateway reads it with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use talaria_domain::address::ReturnAddress;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::delivery::PartBody;
+use talaria_domain::event::{Event, EventKind};
+use talaria_domain::ids::{EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::machine::{InboxState, Machine as _, PartState, ReplyState, RunState};
+use talaria_domain::session_key::SessionKeyId;
+use talaria_store::maintenance::integrity;
+use talaria_store::{Result, Row, Tx};
+
+/// What the ledger says.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) events: BTreeMap<EventId, EventFact>,
+    pub(crate) sessions: BTreeMap<SessionId, SessionKeyId>,
+    pub(crate) runs: BTreeMap<RunId, RunFact>,
+    pub(crate) replies: BTreeMap<ReplyId, ReplyFact>,
+    pub(crate) parts: BTreeMap<PartId, PartFact>,
+    /// What people said, by session: each entry's text.
+    pub(crate) asked: Vec<(SessionId, String)>,
+    /// What open dead letters are about.
+    pub(crate) letters: BTreeSet<Vec<u8>>,
+    /// What dead letters are about that an operator has settled.
+    pub(crate) settled: BTreeSet<Vec<u8>>,
+    /// Leases that somebody has.
+    pub(crate) held: Vec<String>,
+    /// What does not hold together.
+    pub(crate) findings: Vec<String>,
+}
+
+/// An event.
+#[derive(Debug)]
+pub(crate) struct EventFact {
+    pub(crate) event: Event,
+    pub(crate) session: SessionId,
+    pub(crate) seq: i64,
+    pub(crate) state: InboxState,
+    pub(crate) attempts: u32,
+    pub(crate) merged_into: Option<EventId>,
+    pub(crate) reason: Option<String>,
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+impl EventFact {
+    /// What was said, if it is something to think about.
+    pub(crate) fn message(&self) -> Option<&str> {
+        match &self.event.kind {
+            EventKind::Message(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+
+    /// The command's name, if it is one.
+    pub(crate) fn command(&self) -> Option<&str> {
+        match &self.event.kind {
+            EventKind::Command { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct RunFact {
+    pub(crate) session: SessionId,
+    pub(crate) event: EventId,
+    pub(crate) state: RunState,
+}
+
+/// A reply.
+#[derive(Debug)]
+pub(crate) struct ReplyFact {
+    pub(crate) return_to: ReturnAddress,
+    pub(crate) state: ReplyState,
+    pub(crate) text: String,
+}
+
+/// A part.
+#[derive(Debug)]
+pub(crate) struct PartFact {
+    pub(crate) reply: ReplyId,
+    pub(crate) ordinal: u32,
+    pub(crate) state: PartState,
+    pub(crate) text: String,
+}
+
+impl Facts {
+    /// Reads all of it.
+    pub(crate) fn read(tx: &mut Tx<'_>) -> Result<Self> {
+        Ok(Self {
+            events: events(tx)?,
+            sessions: map(tx, "SELECT session_id, key_id FROM sessions", |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?,
+            runs: map(
+                tx,
+                "SELECT run_id, session_id, event_id, state FROM runs",
+                run,
+            )?,
+            replies: map(
+                tx,
+                "SELECT reply_id, return_to, state, text FROM replies",
+                reply,
+            )?,
+            parts: map(
+                tx,
+                "SELECT part_id, reply_id, ordinal, state, body FROM parts",
+                part,
+            )?,
+            asked: tx.rows(
+                "SELECT session_id, text FROM transcripts WHERE role = 'user' ORDER BY entry_id",
+                &[],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?,
+            letters: things(
+                tx,
+                "SELECT thing_id FROM dead_letters WHERE ended_at IS NULL",
+            )?,
+            settled: things(
+                tx,
+                "SELECT thing_id FROM dead_letters WHERE ended_at IS NOT NULL",
+            )?,
+            held: tx.rows(
+                "SELECT name FROM leases WHERE expires_at > 0 ORDER BY name",
+                &[],
+                |row| row.get(0),
+            )?,
+            findings: integrity::check(tx)?,
+        })
+    }
+
+    /// The event whose turn this event was part of: itself, unless it was merged.
+    pub(crate) fn root(&self, id: EventId) -> EventId {
+        let merged_into = |id: &EventId| self.events.get(id).and_then(|fact| fact.merged_into);
+        std::iter::successors(Some(id), merged_into)
+            .last()
+            .unwrap_or(id)
+    }
+
+    /// Whether an operator has decided about it.
+    pub(crate) fn is_settled(&self, thing: &[u8; 16]) -> bool {
+        self.settled.contains(thing.as_slice())
+    }
+
+    /// What is said to a part's reader, in order.
+    pub(crate) fn parts_of(&self, reply: ReplyId) -> Vec<(PartId, &PartFact)> {
+        let of_reply = self.parts.iter().filter(|(_, part)| part.reply == reply);
+        let mut parts: Vec<_> = of_reply.map(|(id, part)| (*id, part)).collect();
+        parts.sort_by_key(|(_, part)| part.ordinal);
+        parts
+    }
+
+    /// How many messages have an answer that is there.
+    pub(crate) fn delivered_answers(&self) -> usize {
+        let is_answer = |id: &ReplyId| {
+            let event = self.events.get(&EventId::from_bytes(*id.as_bytes()));
+            event.is_some_and(|event| event.message().is_some())
+        };
+        let answers = self.replies.iter().filter(|(id, _)| is_answer(id));
+        answers
+            .filter(|(_, reply)| reply.state == ReplyState::Delivered)
+            .count()
+    }
+
+    /// How many parts may or may not be there.
+    pub(crate) fn unknown_parts(&self) -> usize {
+        let parts = self.parts.values();
+        parts
+            .filter(|part| part.state == PartState::Unknown)
+            .count()
+    }
+
+    /// One line for each, for people.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut events: Vec<_> = self.events.values().collect();
+        events.sort_by_key(|fact| fact.seq);
+        let events = events.into_iter().map(|fact| {
+            format!(
+                "event {} {:?} in {}: {} after {} attempts, {:?}, merged into {:?}: {:?}",
+                fact.seq,
+                fact.event.id.to_string(),
+                fact.session,
+                fact.state.as_str(),
+                fact.attempts,
+                fact.reason,
+                fact.merged_into.map(|id| id.to_string()),
+                fact.event.kind,
+            )
+        });
+        let replies = self
+            .replies
+            .iter()
+            .map(|(id, reply)| format!("reply {id}: {} {:?}", reply.state.as_str(), reply.text));
+        let parts = self.parts.iter().map(|(id, part)| {
+            let (reply, ordinal, state) = (part.reply, part.ordinal, part.state.as_str());
+            format!("part {id} {ordinal} of {reply}: {state}")
+        });
+        let asked = self
+            .asked
+            .iter()
+            .map(|(session, text)| format!("asked in {session}: {text:?}"));
+        events.chain(replies).chain(parts).chain(asked).collect()
+    }
+}
+
+fn map<K: Ord, V>(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    read: impl Fn(&Row<'_>) -> Result<(K, V)>,
+) -> Result<BTreeMap<K, V>> {
+    Ok(tx.rows(sql, &[], read)?.into_iter().collect())
+}
+
+fn events(tx: &mut Tx<'_>) -> Result<BTreeMap<EventId, EventFact>> {
+    map(
+        tx,
+        "SELECT event_id, event, session_id, seq, state, attempts, merged_into, reason, ended_at FROM inbox",
+        |row| {
+            let fact = EventFact {
+                event: row.json(1)?,
+                session: row.get(2)?,
+                seq: row.get(3)?,
+                state: row.state(4)?,
+                attempts: row.get(5)?,
+                merged_into: row.get(6)?,
+                reason: row.get(7)?,
+                ended_at: row.get(8)?,
+            };
+            Ok((row.get(0)?, fact))
+        },
+    )
+}
+
+fn run(row: &Row<'_>) -> Result<(RunId, RunFact)> {
+    let fact = RunFact {
+        session: row.get(1)?,
+        event: row.get(2)?,
+        state: row.state(3)?,
+    };
+    Ok((row.get(0)?, fact))
+}
+
+fn reply(row: &Row<'_>) -> Result<(ReplyId, ReplyFact)> {
+    let fact = ReplyFact {
+        return_to: row.json(1)?,
+        state: row.state(2)?,
+        text: row.get(3)?,
+    };
+    Ok((row.get(0)?, fact))
+}
+
+fn part(row: &Row<'_>) -> Result<(PartId, PartFact)> {
+    let body: PartBody = row.json(4)?;
+    let fact = PartFact {
+        reply: row.get(1)?,
+        ordinal: row.get(2)?,
+        state: row.state(3)?,
+        text: match body {
+            PartBody::Text { markdown } => markdown,
+            PartBody::File { caption, .. } => caption,
+        },
+    };
+    Ok((row.get(0)?, fact))
+}
+
+fn things(tx: &mut Tx<'_>, sql: &'static str) -> Result<BTreeSet<Vec<u8>>> {
+    // Both kinds of things have ids of sixteen bytes.
+    let things = tx.rows(sql, &[], |row| row.get::<PartId>(0))?;
+    Ok(things.iter().map(|id| id.as_bytes().to_vec()).collect())
+}
