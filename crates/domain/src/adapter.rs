@@ -19,10 +19,11 @@ pub trait Adapter: Send + Sync {
     /// Which account this is, and whose.
     fn account(&self) -> &Account;
 
-    /// What the account can do.
+    /// What the account can do. Asked for only once the adapter has said that it is connected.
     fn capabilities(&self) -> Capabilities;
 
-    /// Hands what arrives to `intake` for as long as the connection lasts; returns why it ended. The platform is told
+    /// Says `intake.connected` once the platform has let us in and it is known what the account can do; then hands what
+    /// arrives to `intake` for as long as the connection lasts. Returns why it ended. The platform is told
     /// "got it" only after `intake` said so. Dropping the future ends the connection.
     fn receive<'a>(&'a self, intake: &'a dyn Intake) -> Pending<'a, Disconnected>;
 
@@ -41,6 +42,9 @@ pub trait Edit: Send + Sync {
 
 /// Where an adapter's events go.
 pub trait Intake: Send + Sync {
+    /// The account is who it says it is, and what it can do is known: what waits for it may go out.
+    fn connected(&self, account: &Account);
+
     /// Records an event. Only after this has answered [`Ok`] may the platform be told "got it".
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>>;
 }

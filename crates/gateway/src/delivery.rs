@@ -156,6 +156,11 @@ fn next(
         let later = ready_at(shared, target).unwrap_or(now);
         return Ok(Step::Later(later));
     }
+    if !is_known(tx, shared, target)? {
+        // Once the account is connected, everybody is told to look again.
+        leases::hand_in(tx, &lease)?;
+        return Ok(Step::Idle);
+    }
     let step = match outbox::claim(tx, target, lease.epoch, now)? {
         Head::Claimed(sending) => return Ok(Step::Send(lease, sending)),
         Head::Doubted(sending) => return Ok(Step::Doubted(lease, sending)),
@@ -164,6 +169,18 @@ fn next(
     };
     leases::hand_in(tx, &lease)?;
     Ok(step)
+}
+
+/// Whether it is known what the target's account can do. One that is not configured any more is known well enough.
+fn is_known(tx: &mut Tx<'_>, shared: &Shared, target: TargetKey) -> Result<bool> {
+    if shared.pulse.is_all_known() {
+        return Ok(true);
+    }
+    let Some(to) = outbox::waiting(tx, target)? else {
+        return Ok(true);
+    };
+    let account = shared.settings.account(&to.address);
+    Ok(account.is_none_or(|account| shared.pulse.is_known(account.adapter.account())))
 }
 
 fn write_down(tx: &mut Tx<'_>, shared: &Shared, lease: &Lease, settled: &Settled) -> Result<()> {

@@ -12,7 +12,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
-use talaria_domain::profile::BusyPolicy;
+use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::session_key::{SessionKey, Source};
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::sessions::{self, Opening};
@@ -22,6 +22,8 @@ use crate::access::{self, Decision};
 use crate::control;
 use crate::delivery::say::{self, Place};
 use crate::lanes::busy;
+use crate::lifecycle::health::Condition;
+use crate::lifecycle::wakes;
 use crate::settings::{AccountSettings, ProfileSettings};
 use crate::shared::Shared;
 
@@ -30,6 +32,12 @@ use crate::shared::Shared;
 pub(crate) struct Front(pub(crate) Arc<Shared>);
 
 impl Intake for Front {
+    fn connected(&self, account: &Account) {
+        let shared = &self.0;
+        shared.pulse.set(account, Condition::Connected);
+        shared.spawn(wakes::look_at_everything(Arc::clone(shared)));
+    }
+
     fn accept(&self, event: Event) -> Pending<'_, std::result::Result<Accepted, NotAccepted>> {
         Box::pin(self.take_in(event))
     }

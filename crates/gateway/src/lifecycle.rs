@@ -4,7 +4,7 @@
 
 mod connection;
 pub mod health;
-mod wakes;
+pub(crate) mod wakes;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,7 @@ use talaria_domain::ids::{Ids, ReplyId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::principal::Principal;
+use talaria_domain::profile::Account;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::leases::Ended;
 use talaria_store::maintenance::rescue::{Rescued, rescue};
@@ -105,6 +106,10 @@ impl Gateway {
             stop: CancellationToken::new(),
             killed: CancellationToken::new(),
         });
+        for account in &shared.settings.accounts {
+            let account = account.adapter.account();
+            shared.pulse.set(account, health::Condition::Starting);
+        }
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
         for index in 0..shared.settings.accounts.len() {
@@ -232,6 +237,10 @@ impl Live for Gateway {
 }
 
 impl Intake for Gateway {
+    fn connected(&self, account: &Account) {
+        Front(Arc::clone(&self.0)).connected(account);
+    }
+
     fn accept(&self, event: Event) -> Pending<'_, std::result::Result<Accepted, NotAccepted>> {
         let front = Front(Arc::clone(&self.0));
         Box::pin(async move { front.accept(event).await })

@@ -48,7 +48,8 @@ impl Adapter for Local {
         }
     }
 
-    fn receive<'a>(&'a self, _: &'a dyn Intake) -> Pending<'a, Disconnected> {
+    fn receive<'a>(&'a self, intake: &'a dyn Intake) -> Pending<'a, Disconnected> {
+        intake.connected(&self.account);
         Box::pin(std::future::pending())
     }
 

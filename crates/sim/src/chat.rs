@@ -331,6 +331,7 @@ impl SimAdapter {
     }
 
     async fn poll(&self, intake: &dyn Intake) -> Disconnected {
+        intake.connected(&self.account);
         loop {
             let arrived = self.vendor.arrived.notified();
             let Some(event) = self.vendor.first() else {

@@ -178,19 +178,15 @@ const fn priority(kind: ReplyKind) -> i64 {
 }
 
 /// Makes a part show something else. One that is on its way is sent again when it has arrived; one that was given up
-/// stays so, and is what its letter sends if it is replayed.
+/// or dropped stays so, and is what its letter sends if it is replayed.
 pub fn revise(tx: &mut Tx<'_>, part: PartId, body: &PartBody) -> Result<()> {
     let row = get_part(tx, part)?;
-    let is_given_up = matches!(row.state, PartState::Failed | PartState::Unknown);
-    let is_shown_again = row.state.is_end() && !is_given_up;
-    if is_shown_again {
-        legal(part, row.state, "revise", PartState::Queued)?;
-    }
     tx.execute(
         "UPDATE parts SET body = ?2, revision = revision + 1 WHERE part_id = ?1",
         bind![part, to_json(body)?],
     )?;
-    if is_shown_again {
+    if row.state == PartState::Delivered {
+        legal(part, row.state, "revise", PartState::Queued)?;
         show_again(tx, &row)?;
     }
     Ok(())
@@ -289,6 +285,16 @@ fn sending(tx: &mut Tx<'_>, queued: QueuedPart) -> Result<Sending> {
         receipts: receipts(tx, queued.part.id)?,
         queued,
     })
+}
+
+/// Where something that waits for a target goes.
+pub fn waiting(tx: &mut Tx<'_>, target: TargetKey) -> Result<Option<ReturnAddress>> {
+    tx.row(
+        "SELECT r.return_to FROM parts p JOIN replies r ON r.reply_id = p.reply_id
+         WHERE p.target = ?1 AND p.state IN ('queued', 'retry', 'sending', 'doubted') LIMIT 1",
+        bind![target],
+        |row| row.json(0),
+    )
 }
 
 /// The queues that something waits in, or is stuck in.

@@ -186,18 +186,27 @@ pub(super) fn list(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     Ok(Answer::text(lines.join("\n")))
 }
 
-/// The last turn: from the last thing a person said to the end.
+/// The last turn: from what a person said to the end, with what they said while it ran.
 fn last_turn(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Stretch, String)>> {
     let entries = transcripts::shown(tx, session, 0, ALL)?;
-    let from = entries
+    let is_asked = |entry: &Entry| entry.speaker == Speaker::User;
+    let Some(asked) = entries.iter().rposition(is_asked) else {
+        return Ok(None);
+    };
+    let is_same = |entry: &Entry| entry.run.is_some() && entry.run == entries[asked].run;
+    let from = entries.iter().position(is_same).unwrap_or(asked);
+    let turn = &entries[from..];
+    let said: Vec<&str> = turn
         .iter()
-        .rposition(|entry| entry.speaker == Speaker::User);
-    Ok(from.zip(entries.last()).map(|(from, last)| {
+        .filter(|entry| is_asked(entry))
+        .map(|entry| entry.text.as_str())
+        .collect();
+    Ok(turn.first().zip(turn.last()).map(|(first, last)| {
         let stretch = Stretch {
-            from: entries[from].seq,
+            from: first.seq,
             to: last.seq,
         };
-        (stretch, entries[from].text.clone())
+        (stretch, said.join("\n\n"))
     }))
 }
 

@@ -23,7 +23,7 @@ pub(super) async fn keep(shared: Arc<Shared>, index: usize) {
     let front = Front(Arc::clone(&shared));
     let mut pause = SHORTEST;
     loop {
-        shared.pulse.set(name, Condition::Connected);
+        shared.pulse.set(name, Condition::Starting);
         let connected_at = shared.now();
         let receiving = AssertUnwindSafe(adapter.receive(&front)).catch_unwind();
         let ended = tokio::select! {

@@ -62,6 +62,8 @@ pub struct PartHealth {
     pub name: String,
     /// How it is.
     pub condition: Condition,
+    /// Whether it was ever connected.
+    pub is_known: bool,
     /// When something last came in.
     pub last_receive: Option<Timestamp>,
     /// When something last went out.
@@ -74,7 +76,21 @@ pub(crate) struct Pulse(Mutex<BTreeMap<(PlatformName, AccountName), PartHealth>>
 
 impl Pulse {
     pub(crate) fn set(&self, account: &Account, condition: Condition) {
-        self.change(account, |part| part.condition = condition);
+        self.change(account, |part| {
+            part.is_known |= condition == Condition::Connected;
+            part.condition = condition;
+        });
+    }
+
+    /// Whether the account has ever been connected: only then it is known what it can do.
+    pub(crate) fn is_known(&self, account: &Account) -> bool {
+        let key = (account.platform.clone(), account.name.clone());
+        self.parts().get(&key).is_some_and(|part| part.is_known)
+    }
+
+    /// Whether all accounts have ever been connected.
+    pub(crate) fn is_all_known(&self) -> bool {
+        self.parts().values().all(|part| part.is_known)
     }
 
     pub(crate) fn received(&self, account: &Account, at: Timestamp) {
@@ -95,6 +111,7 @@ impl Pulse {
         let part = parts.entry(key).or_insert_with(|| PartHealth {
             name: format!("{}/{}", account.platform, account.name),
             condition: Condition::Starting,
+            is_known: false,
             last_receive: None,
             last_send: None,
         });

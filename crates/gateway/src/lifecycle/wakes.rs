@@ -24,14 +24,15 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
             Some(Wake::Lane(session)) => lanes::knock(&shared, session),
             Some(Wake::Target(target)) => delivery::knock(&shared, target),
             Some(Wake::Jobs) => {}
-            Some(Wake::Everything) => look_at_everything(&shared).await,
+            Some(Wake::Everything) => look_at_everything(Arc::clone(&shared)).await,
             None => return,
         }
     }
 }
 
-async fn look_at_everything(shared: &Arc<Shared>) {
-    while let Err(error) = catch_up(shared).await {
+/// Knocks wherever something waits, as soon as the ledger can be reached.
+pub(crate) async fn look_at_everything(shared: Arc<Shared>) {
+    while let Err(error) = catch_up(&shared).await {
         tracing::warn!(%error, "could not look at everything; trying again");
         tokio::select! {
             biased;

@@ -104,7 +104,7 @@ pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -
         );
         return give_up(tx, shared, (&lease, &row), &place, &reason);
     };
-    let begun = gather(tx, shared, (lease, row, run), profile, &key)?;
+    let begun = gather(tx, shared, (lease, row, run, before), profile, &key)?;
     match what_to_do(tx, shared, before, &begun)? {
         Resume::Again => admit(tx, begun, now),
         Resume::Tell { tools } => tell(tx, shared, &begun, &tools),
@@ -124,7 +124,7 @@ pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -
 fn gather(
     tx: &mut Tx<'_>,
     shared: &Shared,
-    (lease, row, run): (Lease, InboxRow, RunId),
+    (lease, row, run, before): (Lease, InboxRow, RunId, Option<RunId>),
     profile: &ProfileSettings,
     key: &SessionKey,
 ) -> Result<Begun> {
@@ -132,7 +132,8 @@ fn gather(
     let window = shared.settings.account(&row.event.address);
     let window = window.map_or(std::time::Duration::ZERO, |account| account.merge_window);
     let mut events = vec![row.event.clone()];
-    if row.attempts > 1 {
+    // Not by its attempts: an event that is replayed has them forgotten, and what was merged into it has not.
+    if before.is_some() {
         let merged = inbox::merged(tx, row.event.id)?;
         events.extend(merged.into_iter().map(|row| row.event));
     }

@@ -8,4 +8,5 @@
 mod world;
 
 mod answering;
+mod giving_up;
 mod stopping;

@@ -199,6 +199,41 @@ async fn the_last_turn_is_forgotten_or_done_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_that_was_steered_is_forgotten_and_done_again_as_a_whole() {
+    let world = World::begin(Setup {
+        busy: BusyPolicy::Steer,
+        ..Setup::default()
+    })
+    .await;
+    world.says("ada", "zero");
+    world.passes(SOON).await;
+    world.says("ada", "think 5 one");
+    world.passes(SOON).await;
+    world.says("ada", "two");
+    world.passes(SOON * 10).await;
+    world.says("ada", "/retry");
+    world.passes(SOON * 10).await;
+    world.says("ada", "/undo");
+    world.passes(SOON).await;
+    world.says("ada", "three");
+    world.ends().await;
+    let seen = world.script.seen();
+    let prompts: Vec<(usize, &str)> = seen
+        .iter()
+        .map(|seen| (seen.history.len(), seen.prompt.as_str()))
+        .collect();
+    assert_eq!(
+        prompts,
+        [
+            (0, "zero"),
+            (2, "think 5 one"),
+            (2, "think 5 one\n\ntwo"),
+            (2, "three")
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn nobody_resumes_what_is_not_theirs() {
     let world = World::begin(Setup::default()).await;
     world.says("ada", "secret");

@@ -28,6 +28,7 @@ pub(super) async fn receive(relay: &Relay, intake: &dyn Intake) -> Disconnected 
 
 async fn poll(relay: &Relay, intake: &dyn Intake) -> Result<Infallible, Disconnected> {
     let bot = relay.meet(relay.client.about().await?)?;
+    intake.connected(&relay.account);
     let mut after = None;
     loop {
         let at_rest = sleep(AT_REST);

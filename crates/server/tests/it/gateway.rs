@@ -10,6 +10,7 @@ use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
+use talaria_domain::profile::Account;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report};
@@ -162,6 +163,8 @@ impl Gateway {
 }
 
 impl Intake for Gateway {
+    fn connected(&self, _: &Account) {}
+
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
         Box::pin(self.record(event))
     }

@@ -53,7 +53,7 @@ struct Bridge {
 #[derive(Debug, Default)]
 struct Count {
     once: usize,
-    missing: usize,
+    missing: Vec<String>,
     twice: Vec<String>,
     astray: Vec<String>,
 }
@@ -93,6 +93,10 @@ impl Arguments {
         let unknown = gateway.unknown().await?;
         let result = judge(&mut out, &bridges, unknown);
         gateway.stop()?;
+        if result.is_err() {
+            let kept = home.keep();
+            writeln!(out, "the store is kept in {}", kept.display())?;
+        }
         result
     }
 }
@@ -159,7 +163,7 @@ fn judge(mut out: impl Write, bridges: &[Bridge], unknown: usize) -> anyhow::Res
             bridge.name,
             bridge.written.len(),
             count.once,
-            count.missing,
+            count.missing.len(),
             count.twice.len(),
             count.astray.len()
         )?;
@@ -168,12 +172,27 @@ fn judge(mut out: impl Write, bridges: &[Bridge], unknown: usize) -> anyhow::Res
         } else {
             0
         };
-        if count.missing > may_miss || !count.twice.is_empty() || !count.astray.is_empty() {
+        if count.missing.len() > may_miss || !count.twice.is_empty() || !count.astray.is_empty() {
             faults.push(format!("{}: {count:?}", bridge.name));
+            describe(&mut out, bridge, &count)?;
         }
     }
     writeln!(out, "listed as unknown: {unknown}")?;
     ensure!(faults.is_empty(), "promises were broken: {faults:?}");
+    Ok(())
+}
+
+/// What people see where something is wrong.
+fn describe(mut out: impl Write, bridge: &Bridge, count: &Count) -> anyhow::Result<()> {
+    let wrong = [&count.missing, &count.twice, &count.astray];
+    for word in wrong.into_iter().flatten() {
+        let chat = &bridge.written[word];
+        writeln!(out, "{word} in {chat:?}:")?;
+        for message in bridge.server.vendor().chat(chat).messages {
+            let (id, text, edits) = (message.message_id, message.text, message.edits);
+            writeln!(out, "  {id} ours={} edits={edits}: {text:?}", message.ours)?;
+        }
+    }
     Ok(())
 }
 
@@ -193,7 +212,7 @@ fn count(bridge: &Bridge) -> Count {
     for (word, chat) in &bridge.written {
         let places = seen.get(word.as_str()).map_or(&[][..], Vec::as_slice);
         match places {
-            [] => count.missing += 1,
+            [] => count.missing.push(word.clone()),
             [place] if place == chat => count.once += 1,
             [_] => count.astray.push(word.clone()),
             _ => count.twice.push(word.clone()),

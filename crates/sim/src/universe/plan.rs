@@ -148,7 +148,7 @@ impl Plan {
         Self {
             seed,
             staging,
-            nodes: 1,
+            nodes: weather.weigh(&[(5, 1), (1, 2)]),
             settings,
             temper: Temper(temper),
             lives: (0..ends).map(|_| life(&mut dying)).collect(),

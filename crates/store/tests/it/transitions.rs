@@ -423,7 +423,7 @@ fn parts() -> Script<PartState> {
                 let markdown = "text".to_owned();
                 outbox::revise(tx, cast.part, &PartBody::Text { markdown })
             })
-            .skipping(&[Queued, Sending, Retry, Doubted, Failed, Unknown]),
+            .skipping(&[Queued, Sending, Retry, Doubted, Failed, Unknown, Discarded]),
             verb("replay", Queued, |tx, cast| {
                 dead::replay(tx, cast.letters[1], cast.at)
             }),

@@ -243,6 +243,8 @@ impl Desk {
 }
 
 impl Intake for Desk {
+    fn connected(&self, _: &Account) {}
+
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
         Box::pin(self.judge(event))
     }

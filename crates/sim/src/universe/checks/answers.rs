@@ -165,19 +165,28 @@ fn wrong(part: &PartFact, texts: &[&str], has_letter: bool) -> Option<&'static s
     }
 }
 
-/// Every message has its answer, or a reason why not.
+/// Every message has its answer, or a reason why not; every command has its answer.
 pub(super) fn accounted_for(evidence: &Evidence) -> Findings {
     let facts = &evidence.facts;
-    let messages = facts
+    facts
         .events
         .iter()
-        .filter(|(_, fact)| fact.message().is_some());
-    messages
         .filter_map(|(id, fact)| {
-            let missing = missing(facts, *id, fact)?;
-            Some(format!("event {id} ({:?}) {missing}", fact.message()))
+            let missing = match fact.command() {
+                Some(_) => not_told(facts, *id, fact)?,
+                None => missing(facts, *id, fact)?,
+            };
+            Some(format!("event {id} ({:?}) {missing}", fact.event.kind))
         })
         .collect()
+}
+
+fn not_told(facts: &Facts, id: EventId, fact: &EventFact) -> Option<String> {
+    let reply = facts.replies.get(&ReplyId::from_bytes(*id.as_bytes()));
+    let is_told = reply
+        .is_some_and(|reply| matches!(reply.state, ReplyState::Delivered | ReplyState::Failed));
+    let is_over = fact.state == InboxState::Completed;
+    (is_over && !is_told).then(|| "was carried out and nobody was told".to_owned())
 }
 
 fn missing(facts: &Facts, id: EventId, fact: &EventFact) -> Option<String> {

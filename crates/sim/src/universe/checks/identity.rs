@@ -2,14 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use talaria_domain::ids::SessionId;
+
 use super::Findings;
 use crate::script::Seen;
 use crate::universe::cast::canaries;
 use crate::universe::evidence::Evidence;
 
-/// What a run is shown was said in its own conversation.
+/// What a run is shown was said in its own conversation: in its place, by the universe's own account, and in its session,
+/// by the ledger's.
 pub(super) fn own_conversation(evidence: &Evidence) -> Findings {
     let facts = &evidence.facts;
+    let events = facts.events.values();
+    let said: BTreeSet<(SessionId, u32)> = events
+        .flat_map(|fact| {
+            let numbers = canaries(fact.message().unwrap_or_default()).into_iter();
+            numbers.map(|number| (fact.session, number))
+        })
+        .collect();
     let mut findings = Findings::new();
     for seen in &evidence.seen {
         let Some(run) = facts.runs.get(&seen.run) else {
@@ -19,7 +29,8 @@ pub(super) fn own_conversation(evidence: &Evidence) -> Findings {
         let key = facts.sessions.get(&run.session);
         for number in shown(seen) {
             let home = evidence.numbered(number).map(|written| &written.key);
-            if home.is_none() || home != key {
+            let is_said = said.contains(&(run.session, number));
+            if home.is_none() || home != key || !is_said {
                 findings.push(format!(
                     "run {} in session {} was shown m{number:03}, which is of another conversation: {:?}",
                     seen.run, run.session, seen.prompt

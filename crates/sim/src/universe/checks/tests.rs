@@ -8,7 +8,7 @@ use crate::chat::{Change, Shown};
 use crate::universe::facts::Facts;
 use crate::universe::plan::Plan;
 use crate::universe::world::World;
-use crate::universe::{Staging, checks};
+use crate::universe::Staging;
 
 /// The end of the first universe in which something holds.
 fn evidence(holds: impl Fn(&Evidence) -> bool) -> Evidence {
@@ -24,7 +24,7 @@ fn evidence(holds: impl Fn(&Evidence) -> bool) -> Evidence {
 }
 
 fn broken(evidence: &Evidence) -> Vec<Invariant> {
-    let violations = checks::check(evidence, Moment::End);
+    let violations = check(evidence, Moment::End);
     let mut broken: Vec<_> = violations.iter().map(|found| found.invariant).collect();
     broken.dedup();
     broken
@@ -144,7 +144,7 @@ fn what_appears_after_it_was_stopped() {
     let changes = &mut evidence.vendors[index.unwrap()].changes;
     changes.insert(0, late.clone());
     assert_eq!(
-        checks::check(&evidence, Moment::End),
+        check(&evidence, Moment::End),
         [],
         "before is not after"
     );

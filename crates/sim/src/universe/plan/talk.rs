@@ -103,6 +103,12 @@ impl Talk<'_> {
                 }),
             );
         }
+        if self.chance.is_one_in(40) {
+            return (
+                after,
+                Line::Deed(Deed::Jump(self.chance.millis(1_000, 600_000))),
+            );
+        }
         let place = self.chance.pick(&self.places);
         let who = match place.room {
             Room::Alone(who) => who,

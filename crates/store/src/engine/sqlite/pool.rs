@@ -27,7 +27,7 @@ const READERS: usize = 2;
 pub(crate) struct SqliteEngine {
     writes: mpsc::Sender<Job>,
     reads: mpsc::Sender<Job>,
-    threads: Vec<JoinHandle<()>>,
+    writer: JoinHandle<()>,
 }
 
 impl SqliteEngine {
@@ -50,26 +50,31 @@ impl SqliteEngine {
         let (writes, write_queue) = mpsc::channel(QUEUE);
         let (reads, read_queue) = mpsc::channel(QUEUE);
         let read_queue = Arc::new(Mutex::new(read_queue));
-        let mut threads = Vec::with_capacity(READERS + 1);
+        let mut others = Vec::with_capacity(READERS + 1);
         for _ in 0..READERS {
             let (path, clock, queue) =
                 (path.to_owned(), Arc::clone(clock), Arc::clone(&read_queue));
-            threads.push(start("ledger-reader", move || {
+            others.push(start("ledger-reader", move || {
                 serve_reads(&path, &clock, &queue);
             })?);
         }
         let (checkpoints, copying) = Checkpoints::start(&mut connection, path, durability, clock)?;
-        threads.push(start("ledger-writer", move || {
-            writer::run(connection, write_queue, checkpoints, &wakes);
-            // The lock goes last: whoever gets it next finds a store that nobody writes. A copying thread that
-            // panicked has let go of the store, too.
-            drop(copying.join());
+        others.push(copying);
+        let writer = start("ledger-writer", move || {
+            writer::run(&mut connection, write_queue, checkpoints, &wakes);
+            // A thread that panicked has let go of the store, too.
+            for other in others {
+                drop(other.join());
+            }
+            // The last connection puts the log into the store; then the lock goes: whoever gets it next finds a store
+            // that nobody writes.
+            drop(connection);
             drop(lock);
-        })?);
+        })?;
         Ok(Self {
             writes,
             reads,
-            threads,
+            writer,
         })
     }
 
@@ -81,9 +86,9 @@ impl SqliteEngine {
         }
     }
 
-    /// Lets the threads finish what is queued and gives back their handles.
+    /// Lets the threads finish what is queued; gives back the handle of the one that ends last.
     pub(crate) fn into_threads(self) -> Vec<JoinHandle<()>> {
-        self.threads
+        vec![self.writer]
     }
 }
 

@@ -27,7 +27,7 @@ const LOOKS: usize = 100;
 
 /// Runs until every sender is gone.
 pub(super) fn run(
-    mut connection: SqliteConnection,
+    connection: &mut SqliteConnection,
     queue: mpsc::Receiver<Job>,
     mut checkpoints: Checkpoints,
     wakes: &broadcast::Sender<Wake>,
@@ -35,10 +35,10 @@ pub(super) fn run(
     let mut waiting = Waiting { queue, expected: 0 };
     while let Some(first) = waiting.first() {
         let mut batch = Batch::default();
-        let committed = batch.run(&mut connection, first, &mut waiting);
+        let committed = batch.run(connection, first, &mut waiting);
         waiting.expected = batch.len();
         batch.answer(&committed, wakes);
-        checkpoints.keep_short(&mut connection);
+        checkpoints.keep_short(connection);
     }
 }
 
