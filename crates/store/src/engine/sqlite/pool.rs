@@ -27,7 +27,8 @@ const READERS: usize = 2;
 pub(crate) struct SqliteEngine {
     writes: mpsc::Sender<Job>,
     reads: mpsc::Sender<Job>,
-    writer: JoinHandle<()>,
+    /// The thread that ends last.
+    last: JoinHandle<()>,
 }
 
 impl SqliteEngine {
@@ -60,7 +61,7 @@ impl SqliteEngine {
         }
         let (checkpoints, copying) = Checkpoints::start(&mut connection, path, durability, clock)?;
         others.push(copying);
-        let writer = start("ledger-writer", move || {
+        let last = start("ledger-writer", move || {
             writer::run(&mut connection, write_queue, checkpoints, &wakes);
             // A thread that panicked has let go of the store, too.
             for other in others {
@@ -74,7 +75,7 @@ impl SqliteEngine {
         Ok(Self {
             writes,
             reads,
-            writer,
+            last,
         })
     }
 
@@ -88,7 +89,7 @@ impl SqliteEngine {
 
     /// Lets the threads finish what is queued; gives back the handle of the one that ends last.
     pub(crate) fn into_threads(self) -> Vec<JoinHandle<()>> {
-        vec![self.writer]
+        vec![self.last]
     }
 }
 
