@@ -8,5 +8,7 @@
 mod world;
 
 mod answering;
+mod crowding;
 mod giving_up;
+mod idling;
 mod stopping;

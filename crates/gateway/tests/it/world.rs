@@ -2,6 +2,7 @@
 //! that is left with open rows fails its test.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use talaria_domain::address::Address;
@@ -23,6 +24,7 @@ use talaria_sim::chat::{AlwaysFine, Moods, Offer, Vendor};
 use talaria_sim::people::{People, direct_chat};
 use talaria_sim::script::{Script, ScriptedRunner};
 use talaria_sim::time::RuntimeClock;
+use talaria_store::ledger::{Fate, Fates};
 use talaria_store::maintenance::integrity;
 use talaria_store::{Ledger, Result, Tx, inbox, outbox};
 
@@ -40,6 +42,24 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) sharing: Sharing,
     pub(crate) window: usize,
+    pub(crate) anyone: bool,
+}
+
+/// Counts the calls to a ledger.
+#[derive(Default)]
+pub(crate) struct Calls(AtomicUsize);
+
+impl Calls {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Fates for Calls {
+    fn next(&self) -> Fate {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Fate::Answered
+    }
 }
 
 impl Default for Setup {
@@ -56,6 +76,7 @@ impl Default for Setup {
             limits: Limits::default(),
             sharing: Sharing::default(),
             window: 1_000_000,
+            anyone: false,
         }
     }
 }
@@ -66,6 +87,7 @@ pub(crate) struct World {
     pub(crate) script: Arc<Script>,
     pub(crate) ledger: Ledger,
     pub(crate) gateway: Gateway,
+    pub(crate) calls: Arc<Calls>,
     clock: Arc<RuntimeClock>,
     ids: Arc<SeededIds>,
     people: People,
@@ -78,7 +100,9 @@ impl World {
         )));
         let vendor = Vendor::with_limit(setup.offer, Arc::clone(&setup.moods), setup.limit);
         let script = Arc::new(Script::with_window(setup.window));
-        let ledger = Ledger::inline(Arc::<RuntimeClock>::clone(&clock)).unwrap();
+        let calls = Arc::new(Calls::default());
+        let fates = Arc::<Calls>::clone(&calls);
+        let ledger = Ledger::inline_with(Arc::<RuntimeClock>::clone(&clock), fates).unwrap();
         let ids = Arc::new(SeededIds::from_seed(1));
         let gateway = start(&setup, &vendor, &script, &ledger, (&clock, &ids)).await;
         Self {
@@ -87,6 +111,7 @@ impl World {
             script,
             ledger,
             gateway,
+            calls,
             clock,
             ids,
             people: People::default(),
@@ -209,6 +234,7 @@ async fn start(
             adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
             access: AccessPolicy {
                 allow: ["ada", "bob", "cyd"].map(Into::into).into(),
+                anyone: setup.anyone,
                 ..AccessPolicy::default()
             },
             merge_window: setup.merge_window,

@@ -5,10 +5,10 @@ use talaria_domain::machine::{InboxState, PartState};
 
 use super::*;
 use crate::chat::{Change, Shown};
+use crate::universe::Staging;
 use crate::universe::facts::Facts;
 use crate::universe::plan::Plan;
 use crate::universe::world::World;
-use crate::universe::Staging;
 
 /// The end of the first universe in which something holds.
 fn evidence(holds: impl Fn(&Evidence) -> bool) -> Evidence {
@@ -143,11 +143,7 @@ fn what_appears_after_it_was_stopped() {
     let index = names.iter().position(|name| *name == account.as_str());
     let changes = &mut evidence.vendors[index.unwrap()].changes;
     changes.insert(0, late.clone());
-    assert_eq!(
-        check(&evidence, Moment::End),
-        [],
-        "before is not after"
-    );
+    assert_eq!(check(&evidence, Moment::End), [], "before is not after");
     let later = Change {
         text: format!("{} and on", late.text),
         ..late

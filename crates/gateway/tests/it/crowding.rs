@@ -1,0 +1,77 @@
+//! A thousand conversations at once, each with a word of its own that nobody else may ever see.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use talaria_sim::people::person;
+use talaria_store::{search, sessions, transcripts};
+
+use crate::world::{Setup, World};
+
+const CROWD: usize = 1_000;
+
+fn words(who: usize) -> [String; 2] {
+    [format!("first{who}canary"), format!("second{who}canary")]
+}
+
+/// Everything in a text that is somebody's word.
+fn canaries(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|char: char| !char.is_alphanumeric())
+        .filter(|word| word.ends_with("canary"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_word_is_seen_outside_its_conversation() {
+    let setup = Setup {
+        anyone: true,
+        ..Setup::default()
+    };
+    let world = World::begin(setup).await;
+    let owner: BTreeMap<String, usize> = (0..CROWD)
+        .flat_map(|who| words(who).map(|word| (word, who)))
+        .collect();
+    for turn in 0..2 {
+        for who in 0..CROWD {
+            world.says(&format!("p{who}"), &words(who)[turn]);
+        }
+        world.passes(Duration::from_mins(5)).await;
+    }
+    world.ends().await;
+
+    for seen in world.script.seen() {
+        let said = seen.history.iter().map(|said| said.text.as_str());
+        let all: Vec<&str> = said
+            .chain([seen.prompt.as_str()])
+            .flat_map(canaries)
+            .collect();
+        let whose = owner[all[0]];
+        assert!(all.iter().all(|word| owner[*word] == whose), "{all:?}");
+    }
+    for who in 0..CROWD {
+        let (name, own) = (format!("p{who}"), words(who));
+        assert_eq!(
+            world.sees(&name),
+            own.clone().map(|word| format!("re: {word}"))
+        );
+        let (key, wanted, stranger) = (
+            person(&name).key(),
+            own[0].clone(),
+            words((who + 1) % CROWD)[0].clone(),
+        );
+        let (said, found, foreign) = world
+            .read(move |tx| {
+                let session = sessions::list(tx, key, None, 10)?[0].id;
+                let said = transcripts::page(tx, session, 0, 100)?;
+                let found = search::search(tx, key, &wanted, 10)?;
+                Ok((said, found, search::search(tx, key, &stranger, 10)?))
+            })
+            .await;
+        let all: Vec<&str> = said
+            .iter()
+            .flat_map(|entry| canaries(&entry.text))
+            .collect();
+        assert_eq!(all.len(), 4, "each asked and answered");
+        assert!(all.iter().all(|word| owner[*word] == who), "{all:?}");
+        assert_eq!((found.len(), foreign.len()), (2, 0));
+    }
+}
