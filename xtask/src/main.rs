@@ -5,6 +5,7 @@
 
 mod bench;
 mod crash;
+mod real_model;
 mod sim;
 mod test;
 mod tidy;

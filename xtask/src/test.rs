@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, output, sim, tidy};
+use crate::{command, output, real_model, sim, tidy};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "STEP")]
     #[arg(value_parser = PossibleValuesParser::new(STEPS.iter().map(|step| step.name)))]
     only: Option<String>,
+    /// Only a conversation with a real language model, which continuous integration does not have
+    #[arg(long)]
+    real_model: bool,
 }
 
 struct Step {
@@ -101,6 +104,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             .is_none_or(|only| only == step.name)
     };
     let mut run = Run::default();
+    if arguments.real_model {
+        return talk_to_a_real_model(&mut run);
+    }
     let outcome = STEPS
         .iter()
         .filter(chosen)
@@ -120,6 +126,21 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         output::line(&run.tally.totals());
     }
     code
+}
+
+fn talk_to_a_real_model(run: &mut Run) -> ExitCode {
+    let step = Step {
+        name: "real model",
+        repeat: "cargo xtask test --real-model",
+        act: Act::Call(|_| real_model::check()),
+    };
+    match run.take(&step) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            output::problem(&sentence);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 impl Run {

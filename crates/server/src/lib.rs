@@ -4,7 +4,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`serve`] | the listener: routes, what every request goes through, stopping |
+//! | [`mod@serve`] | the listener: routes, what every request goes through, stopping |
 //! | [`shared`] | what is handed in: the ledger, the gateway's contracts, keys, names |
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |

@@ -9,6 +9,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use talaria_domain::clock::{Clock, SystemClock};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -51,6 +52,13 @@ impl Settings {
 pub enum Fate {
     /// It is answered.
     Answered,
+    /// It is answered, and takes its time: everybody else goes on meanwhile.
+    Slow {
+        /// Until it is done.
+        before: Duration,
+        /// From then until it is answered.
+        after: Duration,
+    },
     /// The process stops before it: nothing is done, nobody is answered.
     LostBefore,
     /// The process stops after it: it is done, nobody is answered.
@@ -147,6 +155,12 @@ impl Ledger {
         match self.route(access)? {
             Route::Inline(engine) => match engine.fate() {
                 Fate::Answered => engine.run(access, &closure),
+                Fate::Slow { before, after } => {
+                    tokio::time::sleep(before).await;
+                    let answer = engine.run(access, &closure);
+                    tokio::time::sleep(after).await;
+                    answer
+                }
                 Fate::LostBefore => std::future::pending().await,
                 Fate::LostAfter => {
                     drop(engine.run(access, &closure));

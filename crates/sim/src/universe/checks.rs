@@ -6,6 +6,7 @@ mod arrivals;
 mod identity;
 mod memory;
 mod order;
+mod patience;
 mod stops;
 
 use std::fmt;
@@ -68,21 +69,23 @@ impl fmt::Display for Violation {
 type Findings = Vec<String>;
 type Question = fn(&Evidence) -> Findings;
 
-const ALWAYS: [(Invariant, Question); 8] = [
+const ALWAYS: [(Invariant, Question); 9] = [
     (Invariant::Recorded, arrivals::recorded),
     (Invariant::AnsweredOnce, answers::at_most_once),
     (Invariant::AnsweredOnce, answers::in_their_place),
     (Invariant::Ordered, order::in_order),
     (Invariant::Identity, identity::own_conversation),
     (Invariant::Identity, identity::one_sender),
+    (Invariant::Identity, identity::merged_with_their_own),
     (Invariant::EffectOnce, identity::effects),
     (Invariant::Stopped, stops::silent_afterwards),
 ];
 
-const IN_THE_END: [(Invariant, Question); 4] = [
+const IN_THE_END: [(Invariant, Question); 5] = [
     (Invariant::Ends, arrivals::ended),
     (Invariant::AnsweredOnce, answers::parts_as_recorded),
     (Invariant::AnsweredOnce, answers::accounted_for),
+    (Invariant::AnsweredOnce, patience::given_up_in_time),
     (Invariant::Remembered, memory::remembered_once),
 ];
 

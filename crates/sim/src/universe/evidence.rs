@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use talaria_domain::event::{DedupeKey, Event};
 use talaria_domain::ids::{PartId, RunId};
+use talaria_gateway::settings::Limits;
 
-use super::cast::{STRANGER, Written};
+use super::cast::{ACCOUNTS, STRANGER, Written};
 use super::facts::Facts;
 use crate::chat::{Change, Offer, Shown};
 use crate::script::Seen;
@@ -20,6 +21,7 @@ pub(crate) struct Evidence {
     pub(crate) written: Vec<Written>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) effects: Vec<(RunId, String)>,
+    pub(crate) limits: Limits,
 }
 
 /// What a vendor saw.
@@ -45,6 +47,12 @@ impl Evidence {
     pub(crate) fn by_dedupe(&self) -> BTreeMap<DedupeKey, &Written> {
         let written = self.written.iter();
         written.map(|written| (written.dedupe, written)).collect()
+    }
+
+    /// What the vendor of an account offers.
+    pub(crate) fn offer_of(&self, account: &str) -> Option<Offer> {
+        let index = ACCOUNTS.iter().position(|(name, _)| *name == account)?;
+        self.vendors.get(index).map(|vendor| vendor.offer)
     }
 
     /// Every message that people see, with the account it is on.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::delivery::PartBody;
+use talaria_domain::delivery::{Outcome, PartBody};
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::{EventId, PartId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::{InboxState, Machine as _, PartState, ReplyState, RunState};
@@ -41,6 +41,7 @@ pub(crate) struct EventFact {
     pub(crate) state: InboxState,
     pub(crate) attempts: u32,
     pub(crate) merged_into: Option<EventId>,
+    pub(crate) busy: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) ended_at: Option<Timestamp>,
 }
@@ -86,6 +87,9 @@ pub(crate) struct PartFact {
     pub(crate) ordinal: u32,
     pub(crate) state: PartState,
     pub(crate) text: String,
+    pub(crate) created_at: Timestamp,
+    /// What became of the last attempt, and when.
+    pub(crate) last: Option<(Outcome, Timestamp)>,
 }
 
 impl Facts {
@@ -106,11 +110,7 @@ impl Facts {
                 "SELECT reply_id, return_to, state, text FROM replies",
                 reply,
             )?,
-            parts: map(
-                tx,
-                "SELECT part_id, reply_id, ordinal, state, body FROM parts",
-                part,
-            )?,
+            parts: parts(tx)?,
             asked: tx.rows(
                 "SELECT session_id, text FROM transcripts WHERE role = 'user' ORDER BY entry_id",
                 &[],
@@ -218,7 +218,7 @@ fn map<K: Ord, V>(
 fn events(tx: &mut Tx<'_>) -> Result<BTreeMap<EventId, EventFact>> {
     map(
         tx,
-        "SELECT event_id, event, session_id, seq, state, attempts, merged_into, reason, ended_at FROM inbox",
+        "SELECT event_id, event, session_id, seq, state, attempts, merged_into, reason, ended_at, busy FROM inbox",
         |row| {
             let fact = EventFact {
                 event: row.json(1)?,
@@ -229,6 +229,7 @@ fn events(tx: &mut Tx<'_>) -> Result<BTreeMap<EventId, EventFact>> {
                 merged_into: row.get(6)?,
                 reason: row.get(7)?,
                 ended_at: row.get(8)?,
+                busy: row.get(9)?,
             };
             Ok((row.get(0)?, fact))
         },
@@ -253,6 +254,20 @@ fn reply(row: &Row<'_>) -> Result<(ReplyId, ReplyFact)> {
     Ok((row.get(0)?, fact))
 }
 
+fn parts(tx: &mut Tx<'_>) -> Result<BTreeMap<PartId, PartFact>> {
+    let sql = "SELECT part_id, reply_id, ordinal, state, body, created_at FROM parts";
+    let mut parts = map(tx, sql, part)?;
+    let sql = "SELECT part_id, outcome, at FROM attempts ORDER BY part_id, attempt";
+    for (id, outcome, at) in tx.rows(sql, &[], |row| {
+        Ok((row.get::<PartId>(0)?, row.json(1)?, row.get(2)?))
+    })? {
+        if let Some(part) = parts.get_mut(&id) {
+            part.last = Some((outcome, at));
+        }
+    }
+    Ok(parts)
+}
+
 fn part(row: &Row<'_>) -> Result<(PartId, PartFact)> {
     let body: PartBody = row.json(4)?;
     let fact = PartFact {
@@ -263,6 +278,8 @@ fn part(row: &Row<'_>) -> Result<(PartId, PartFact)> {
             PartBody::Text { markdown } => markdown,
             PartBody::File { caption, .. } => caption,
         },
+        created_at: row.get(5)?,
+        last: None,
     };
     Ok((row.get(0)?, fact))
 }

@@ -16,6 +16,10 @@ use crate::trace::Trace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Temper(pub(crate) u64);
 
+/// How often calls to the ledger take their time: so many of a hundred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Drag(pub(crate) u64);
+
 /// At which call to the ledger a process ends, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Doom {
@@ -36,17 +40,19 @@ pub(crate) struct Faults {
 struct State {
     chance: Chance,
     temper: Temper,
+    drag: Drag,
     doom: Option<Doom>,
     is_gone: bool,
     is_looked_at: bool,
 }
 
 impl Faults {
-    pub(crate) fn of(chance: Chance, temper: Temper, trace: &Arc<Trace>) -> Self {
+    pub(crate) fn of(chance: Chance, (temper, drag): (Temper, Drag), trace: &Arc<Trace>) -> Self {
         Self {
             state: Mutex::new(State {
                 chance,
                 temper,
+                drag,
                 doom: None,
                 is_gone: false,
                 is_looked_at: false,
@@ -78,7 +84,7 @@ impl Faults {
     /// Nothing goes wrong any more.
     pub(crate) fn calm(&self) {
         let mut state = self.state();
-        state.temper = Temper(0);
+        (state.temper, state.drag) = (Temper(0), Drag(0));
         state.doom = None;
     }
 
@@ -131,6 +137,31 @@ impl Faults {
     }
 }
 
+impl State {
+    /// How the process ends, if it does at this call.
+    fn fallen(&mut self) -> Option<Fate> {
+        let doom = self.doom.as_mut().filter(|doom| doom.acts == 0)?;
+        if doom.calls > 0 {
+            doom.calls -= 1;
+            return None;
+        }
+        Some(doom.fate)
+    }
+
+    /// How long a call takes that is answered.
+    fn dragged(&mut self) -> Fate {
+        let (Drag(drag), chance) = (self.drag, &mut self.chance);
+        if chance.below(100) >= drag {
+            return Fate::Answered;
+        }
+        let most = chance.weigh(&[(4, 5), (4, 300), (2, 5_000)]);
+        Fate::Slow {
+            before: chance.millis(0, most),
+            after: chance.millis(0, most),
+        }
+    }
+}
+
 impl Fates for Faults {
     fn next(&self) -> Fate {
         let mut state = self.state();
@@ -140,17 +171,9 @@ impl Fates for Faults {
         if state.is_gone {
             return Fate::LostBefore;
         }
-        let Some(doom) = &mut state.doom else {
-            return Fate::Answered;
+        let Some(fate) = state.fallen() else {
+            return state.dragged();
         };
-        if doom.acts > 0 {
-            return Fate::Answered;
-        }
-        if doom.calls > 0 {
-            doom.calls -= 1;
-            return Fate::Answered;
-        }
-        let fate = doom.fate;
         state.is_gone = true;
         drop(state);
         self.trace.note(&format!("the process is gone: {fate:?}"));

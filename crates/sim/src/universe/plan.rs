@@ -14,7 +14,7 @@ use talaria_store::ledger::Fate;
 
 use super::cast::Place;
 use super::chance::Chance;
-use super::faults::{Doom, Temper};
+use super::faults::{Doom, Drag, Temper};
 use super::{Flaw, Plot, Staging};
 
 /// All that is decided beforehand.
@@ -26,6 +26,7 @@ pub(crate) struct Plan {
     pub(crate) nodes: u16,
     pub(crate) settings: Choices,
     pub(crate) temper: Temper,
+    pub(crate) drag: Drag,
     /// What is left of the seed, for moods.
     pub(crate) chance: Chance,
     /// The processes that end badly. One more follows, which does not.
@@ -151,6 +152,7 @@ impl Plan {
             nodes: weather.weigh(&[(5, 1), (1, 2)]),
             settings,
             temper: Temper(temper),
+            drag: Drag(weather.weigh(&[(2, 0), (1, 10), (2, 60)])),
             lives: (0..ends).map(|_| life(&mut dying)).collect(),
             acts: talk::acts(&mut chance.fork(), staging.flaw),
             chance: chance.fork(),

@@ -56,7 +56,11 @@ impl World {
     pub(super) fn of(plan: Plan) -> Result<Self> {
         let clock = Arc::new(LastingClock::at(BEGINNING));
         let trace = Arc::new(Trace::by(Arc::<LastingClock>::clone(&clock)));
-        let faults = Arc::new(Faults::of(plan.chance.clone(), plan.temper, &trace));
+        let faults = Arc::new(Faults::of(
+            plan.chance.clone(),
+            (plan.temper, plan.drag),
+            &trace,
+        ));
         let fates = Arc::<Faults>::clone(&faults);
         let ledger = Ledger::inline_with(Arc::<LastingClock>::clone(&clock), fates)?;
         let script = Script::with_window(plan.settings.window).traced(&trace);
@@ -191,6 +195,7 @@ impl World {
             written: self.written.clone(),
             seen: self.script.seen(),
             effects: self.script.effects(),
+            limits: self.plan.settings.limits,
         }
     }
 

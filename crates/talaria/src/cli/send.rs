@@ -23,7 +23,7 @@ Example:
   talaria send PLATFORM:12345:42 \"the backup is done\""
 )]
 pub(crate) struct Send {
-    /// Where to: PLATFORM[:CHAT[:THREAD]]
+    /// Where to: `PLATFORM[:CHAT[:THREAD]]`
     to: String,
     /// What
     text: String,

@@ -35,7 +35,7 @@ pub(super) fn show(
             "",
             "open it once in a browser, or run `talaria chat`".to_owned(),
         ),
-        ("API", format!("{base}/v1")),
+        ("API", format!("{base}/api")),
         ("key", key::path(&effective.home).display().to_string()),
         ("profile", profile.to_string()),
         ("model", with_hint(model)),

@@ -62,6 +62,28 @@ pub(super) fn one_sender(evidence: &Evidence) -> Findings {
         .collect()
 }
 
+/// Only what one sender wrote at one place is merged. What was passed on to a turn that ran is not: that may be anybody's
+/// who is in the conversation.
+pub(super) fn merged_with_their_own(evidence: &Evidence) -> Findings {
+    let events = &evidence.facts.events;
+    let mut findings = Findings::new();
+    for fact in events
+        .values()
+        .filter(|fact| fact.busy.as_deref() != Some("steer"))
+    {
+        let Some(into) = fact.merged_into.and_then(|into| events.get(&into)) else {
+            continue;
+        };
+        let (event, into) = (&fact.event, &into.event);
+        let is_own = event.principal.key() == into.principal.key()
+            && event.address.target() == into.address.target();
+        if !is_own {
+            findings.push(format!("{:?} is part of {:?}", event.kind, into.kind));
+        }
+    }
+    findings
+}
+
 /// A tool is used at most once for an event, unless an operator wanted it again.
 pub(super) fn effects(evidence: &Evidence) -> Findings {
     let mut times: BTreeMap<_, Vec<String>> = BTreeMap::new();

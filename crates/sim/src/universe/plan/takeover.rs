@@ -8,7 +8,7 @@ use talaria_domain::profile::BusyPolicy;
 use super::{Act, Choices, Deed, Meddling, Plan, choices};
 use crate::universe::cast::{ACCOUNTS, Place, Room, canary};
 use crate::universe::chance::Chance;
-use crate::universe::faults::Temper;
+use crate::universe::faults::{Drag, Temper};
 use crate::universe::{Flaw, Staging};
 
 pub(super) fn plan(seed: u64, staging: Staging, chance: &mut Chance) -> Plan {
@@ -26,6 +26,7 @@ pub(super) fn plan(seed: u64, staging: Staging, chance: &mut Chance) -> Plan {
             ..usual
         },
         temper: Temper(0),
+        drag: Drag(0),
         lives: Vec::new(),
         acts: (0..chance.between(1, 4))
             .flat_map(|round| takeover(chance, round, staging.flaw))
