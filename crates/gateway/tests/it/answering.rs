@@ -310,3 +310,48 @@ async fn threads_of_one_chat_are_conversations_of_their_own() {
             .all(|seen| seen.history.is_empty())
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn code_emoji_and_endless_lines_arrive_complete_in_order_and_within_limits() {
+    const LIMIT: usize = 4_096;
+    let code: Vec<String> = (0..500)
+        .map(|number| format!("let line_{number} = {number};"))
+        .collect();
+    let (crabs, endless) = ("🦀".repeat(3_000), "x".repeat(20_000));
+    let text = format!(
+        "Look:\n\n```rust\n{}\n```\n\n{crabs}\n\n{endless}\n",
+        code.join("\n")
+    );
+    assert!(
+        code.join("\n").len() > 9_000,
+        "the fence crosses the limit more than once"
+    );
+    for offer in [Offer::Keys, Offer::Edits, Offer::Plain] {
+        let setup = Setup {
+            offer,
+            limit: LIMIT,
+            ..Setup::default()
+        };
+        let world = World::begin(setup).await;
+        world.says("ada", &text);
+        world.ends().await;
+        let parts = world.sees("ada");
+        for part in &parts {
+            assert!(part.encode_utf16().count() <= LIMIT, "{offer:?}");
+            assert_eq!(
+                part.matches("```").count() % 2,
+                0,
+                "each part is whole: {part}"
+            );
+        }
+        let all = parts.concat();
+        let lines: Vec<&str> = all
+            .lines()
+            .filter(|line| line.starts_with("let "))
+            .collect();
+        assert_eq!(lines, code, "{offer:?}");
+        assert_eq!(all.matches('🦀').count(), 3_000, "{offer:?}");
+        assert_eq!(all.matches('x').count(), 20_000, "{offer:?}");
+        assert!(all.find("line_499") < all.find('🦀') && all.find('🦀') < all.find("xxx"));
+    }
+}
