@@ -90,3 +90,34 @@ impl Clock for LastingClock {
         reading.shown.plus(gone.unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! One clock over two runtimes.
+
+    use super::*;
+
+    fn lives_for(clock: &LastingClock, time: Duration) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            clock.follow();
+            tokio::time::advance(time).await;
+            clock.stand_still();
+        });
+    }
+
+    #[test]
+    fn it_follows_one_runtime_after_the_other_and_stands_between_them() {
+        let clock = LastingClock::at(Timestamp::from_millis(1_000));
+        lives_for(&clock, Duration::from_secs(2));
+        assert_eq!(clock.now(), Timestamp::from_millis(3_000));
+        clock.jump(Duration::from_secs(10));
+        assert_eq!(clock.now(), Timestamp::from_millis(13_000));
+        lives_for(&clock, Duration::from_millis(5));
+        assert_eq!(clock.now(), Timestamp::from_millis(13_005));
+    }
+}

@@ -58,7 +58,11 @@ fn drop_waiting(tx: &mut Tx<'_>, order: &Order<'_>, reason: &str) -> Result<()> 
     let waiting = inbox::lane(tx, order.row.session)?;
     let is_command = |event: &Event| matches!(event.kind, EventKind::Command { .. });
     for row in waiting.iter().filter(|row| !is_command(&row.event)) {
-        inbox::discard(tx, row.event.id, reason, now)?;
+        if row.attempts > 0 {
+            stop::abandon(tx, order.shared, row, reason)?;
+        } else {
+            inbox::discard(tx, row.event.id, reason, now)?;
+        }
     }
     Ok(())
 }

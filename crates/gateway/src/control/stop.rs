@@ -5,6 +5,7 @@ use talaria_domain::event::Event;
 use talaria_domain::ids::{EventId, SessionId};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_domain::session_key::Source;
+use talaria_store::inbox::InboxRow;
 use talaria_store::leases::{self, LeaseName};
 use talaria_store::wake::Wake;
 use talaria_store::{Result, Tx, inbox, runs, sessions};
@@ -48,14 +49,26 @@ pub(crate) fn end_turn(
     leases::seize(tx, &LeaseName::Lane(session))?;
     runs::cancel(tx, session, now)?;
     let row = inbox::get(tx, event)?;
-    inbox::discard(tx, event, reason, now)?;
-    say::break_off(tx, shared, &row.event)?;
-    let mut events = vec![row.event.clone()];
-    events.extend(inbox::merged(tx, event)?.into_iter().map(|row| row.event));
-    remember(tx, shared, session, &events)?;
+    abandon(tx, shared, &row, reason)?;
     // Whoever waits behind it has not heard of anything that frees the lane.
     tx.wake(Wake::Lane(session));
     Ok(true)
+}
+
+/// Gives up an event that was begun, whether or not a turn has it: what was shown of its answer ends with it, and what
+/// was asked is remembered.
+pub(crate) fn abandon(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    row: &InboxRow,
+    reason: &str,
+) -> Result<()> {
+    let event = row.event.id;
+    inbox::discard(tx, event, reason, shared.now())?;
+    say::break_off(tx, shared, &row.event)?;
+    let mut events = vec![row.event.clone()];
+    events.extend(inbox::merged(tx, event)?.into_iter().map(|row| row.event));
+    remember(tx, shared, row.session, &events)
 }
 
 /// The event that the lane has a turn for.

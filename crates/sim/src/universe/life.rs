@@ -135,12 +135,14 @@ impl World {
     }
 
     async fn start(&self) -> Result<Vec<Gateway>, Violation> {
-        let mut gateways = Vec::new();
+        let (mut gateways, ids) = (Vec::new(), self.ids());
         for node in 0..self.plan.nodes {
-            let gateway = Gateway::start(self.parts(node)).await.map_err(|error| {
-                let found = format!("the gateway does not start: {error}");
-                Violation::of(Invariant::Ends, found)
-            })?;
+            let gateway = Gateway::start(self.parts(node, &ids))
+                .await
+                .map_err(|error| {
+                    let found = format!("the gateway does not start: {error}");
+                    Violation::of(Invariant::Ends, found)
+                })?;
             gateways.push(gateway);
         }
         self.trace.note("started");

@@ -96,13 +96,17 @@ impl World {
         Ok(seen.context("an inline ledger answers at once")??)
     }
 
-    /// What a gateway is made of here.
-    pub(super) fn parts(&self, node: u16) -> Parts {
-        let settings = &self.plan.settings;
-        // The same for the same seed, different in every life, and rising: what is later sorts after what was before.
+    /// Where new ids come from in this life: the same for the same seed, different in every life, and rising. Nodes share
+    /// them, as if their clocks agreed to less than a millisecond: a target's queue is in the order of ids.
+    pub(super) fn ids(&self) -> Arc<dyn Ids> {
         let life = u16::try_from(self.tally.lives).unwrap_or(u16::MAX);
         let offset = u16::try_from(self.plan.seed % 1_024).unwrap_or(0);
-        let ids: Arc<dyn Ids> = Arc::new(SeededIds::from_seed(offset + life * 2 + node));
+        Arc::new(SeededIds::from_seed(offset + life))
+    }
+
+    /// What a gateway is made of here.
+    pub(super) fn parts(&self, node: u16, ids: &Arc<dyn Ids>) -> Parts {
+        let settings = &self.plan.settings;
         let profile = ProfileSettings {
             profile: Profile {
                 name: PROFILE.into(),
@@ -124,12 +128,12 @@ impl World {
                 node: format!("node {node}").into(),
                 profiles: [(profile.profile.name.clone(), profile)].into(),
                 accounts: vendors
-                    .map(|(vendor, (name, _))| self.account(vendor, name, &ids))
+                    .map(|(vendor, (name, _))| self.account(vendor, name, ids))
                     .collect(),
                 limits: settings.limits,
                 split: pieces,
             },
-            ids,
+            ids: Arc::clone(ids),
         }
     }
 
