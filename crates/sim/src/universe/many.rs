@@ -65,7 +65,7 @@ impl Arguments {
             broken,
             mut out,
         } = progress;
-        writeln!(out, "{tally}")?;
+        writeln!(out, "in all: {tally}")?;
         match broken {
             0 => Ok(()),
             broken => bail!(
