@@ -12,6 +12,10 @@ use crate::{command, output};
 /// Name of the benchmark, and what cargo is asked for.
 const BENCHES: &[(&str, &[&str])] = &[
     (
+        "context",
+        &["bench", "-p", "talaria-agents", "--bench", "context"],
+    ),
+    (
         "ledger",
         &["bench", "-p", "talaria-store", "--bench", "ledger"],
     ),

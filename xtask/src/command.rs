@@ -5,7 +5,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
@@ -53,6 +53,25 @@ pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<()> {
         bail!("{program} ended with {status}");
     }
     Ok(())
+}
+
+/// Runs the command to its end and gives what it prints; what it says on standard error goes to our terminal.
+pub(crate) fn answer(command: &mut Command) -> anyhow::Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let ended = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start {program}"))?;
+    if !ended.status.success() {
+        bail!("{program} ended with {}", ended.status);
+    }
+    String::from_utf8(ended.stdout).with_context(|| format!("{program} prints no text"))
+}
+
+/// Where a program is.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let there = search_path().into_iter().map(|d| d.join(program));
+    there.into_iter().find(|path| path.is_file())
 }
 
 /// The directories of `PATH`.

@@ -5,14 +5,20 @@
 
 mod bench;
 mod crash;
+mod page;
 mod real_model;
+mod sdk;
 mod sim;
 mod test;
 mod tidy;
 
+mod browser;
 mod command;
+mod debian;
+mod gateway;
 mod output;
 mod postgres;
+mod process;
 mod stopwatch;
 
 use std::process::ExitCode;
@@ -22,7 +28,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "What people and CI run")]
 enum Task {
-    /// Everything it takes to trust the tree: format, tidy, clippy, tests on both engines, docs
+    /// Everything it takes to trust the tree: format, tidy, clippy, tests on both engines, worlds, crashes, a browser, docs
     Test(test::Arguments),
     /// The house rules that clippy cannot see
     Tidy,

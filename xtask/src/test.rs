@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, output, real_model, sim, tidy};
+use crate::{command, output, page, real_model, sdk, sim, tidy};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -57,6 +57,16 @@ const STEPS: &[Step] = &[
         name: "crash",
         repeat: "cargo xtask crash --rounds 10",
         act: Act::Repeat,
+    },
+    Step {
+        name: "page",
+        repeat: "cargo xtask test --only page",
+        act: Act::Call(|_| page::check()),
+    },
+    Step {
+        name: "sdk",
+        repeat: "cargo xtask test --only sdk",
+        act: Act::Call(|_| sdk::check()),
     },
     Step {
         name: "docs",

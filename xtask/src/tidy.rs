@@ -8,6 +8,7 @@ mod contents;
 mod migrations;
 mod names;
 mod platforms;
+mod polling;
 
 #[cfg(test)]
 mod tests;
@@ -23,12 +24,13 @@ use crate::{command, output};
 type FileRule = fn(&SourceFile) -> Vec<Finding>;
 type TreeRule = fn(&[SourceFile]) -> Vec<Finding>;
 
-const RUST_RULES: [FileRule; 5] = [
+const RUST_RULES: [FileRule; 6] = [
     contents::length_and_header,
     contents::runtime_in_pure,
     contents::sleep_in_tests,
     names::banned_in_path,
     names::banned_in_items,
+    polling::unexplained,
 ];
 const TREE_RULES: [TreeRule; 4] = [
     contents::unfinished,

@@ -15,11 +15,15 @@ mod openai;
 mod draft;
 mod exchange;
 mod fault;
+mod image;
 mod link;
+mod options;
 mod pairing;
 mod retry;
 mod sse;
 mod summary;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use talaria_domain::adapter::Pending;
@@ -30,6 +34,10 @@ pub use client::{NoClient, client};
 pub use error::ModelError;
 pub use retry::Patience;
 pub use settings::{ModelSettings, Provider, build, build_with};
+
+/// What a text starts with that nobody wrote.
+pub(crate) const NEWS: &str =
+    "[Nobody wrote this: it is news of work that was started in this conversation.]";
 
 /// A language model.
 pub trait Model: Send + Sync {
@@ -76,6 +84,8 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// Whether it may call them now.
     pub calls: Calls,
+    /// What is wanted of this answer, under the names that OpenAI gave it: see [`talaria_domain::event::Wishes`].
+    pub options: BTreeMap<String, Value>,
 }
 
 impl Request {

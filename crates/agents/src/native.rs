@@ -3,6 +3,7 @@
 
 mod calls;
 mod deltas;
+mod prompt;
 mod turning;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use talaria_domain::run::RunOutcome;
 use talaria_domain::runner::{Host, Runner, Said, Turn};
 
 use self::turning::Turning;
+use crate::context::{self, Context};
 use crate::models::Model;
 use crate::tools::Tool;
 
@@ -44,7 +46,8 @@ impl NativeRunner {
 
 impl Runner for NativeRunner {
     fn run<'a>(&'a self, turn: &'a Turn, host: &'a dyn Host) -> Pending<'a, RunOutcome> {
-        Box::pin(Turning::of(self, turn, host).run())
+        let work = Turning::of(self, turn, host).run();
+        Box::pin(context::scope(Context::of_turn(turn), work))
     }
 
     fn window(&self) -> usize {

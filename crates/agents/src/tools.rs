@@ -1,11 +1,14 @@
 //! What a model can do beside talking. A tool is one file and one line in [`all`].
 //!
 //! **Invariant:** whatever a model asks for, the answer is words: a tool that is given nonsense says what it expected.
-//! A tool that started something has ended it when its future ends or is dropped.
+//! A tool that started something has ended it when its future ends or is dropped, or it is a job, which has an end of
+//! its own.
 
 mod arguments;
-mod environment;
 
+mod delegate_task;
+mod process;
+mod send_message;
 mod terminal;
 
 use std::sync::Arc;
@@ -15,13 +18,22 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::run::ToolResult;
 use talaria_domain::runner::{Host, Turn};
 
-pub use environment::Environment;
+pub use crate::context::Environment;
 
+use self::delegate_task::DelegateTask;
+use self::process::ProcessTool;
+use self::send_message::SendMessage;
 use self::terminal::Terminal;
+use crate::processes::Processes;
 
-/// Every tool there is.
-pub fn all(environment: Environment) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(Terminal::of(environment))]
+/// Every tool there is. Children get `environment`; those in the background are looked after by `processes`.
+pub fn all(environment: &Environment, processes: &Arc<Processes>) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Terminal::of(environment.clone(), Arc::clone(processes))),
+        Arc::new(ProcessTool::of(Arc::clone(processes))),
+        Arc::new(DelegateTask),
+        Arc::new(SendMessage),
+    ]
 }
 
 /// Something that a model can do.
@@ -34,6 +46,9 @@ pub trait Tool: Send + Sync {
 
     /// What it takes, as JSON Schema.
     fn parameters(&self) -> Value;
+
+    /// Whether such a call may be under way together with others of the same answer.
+    fn is_parallel(&self, arguments: &Value) -> bool;
 
     /// Does it.
     fn call<'a>(

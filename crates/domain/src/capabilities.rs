@@ -36,6 +36,8 @@ pub struct Capabilities {
     pub can: BTreeSet<Capability>,
     /// How much text fits into one message.
     pub text_limit: TextLimit,
+    /// For how long a conversation there can be reached, unless a conversation has a window of its own.
+    pub window: DeliveryWindow,
 }
 
 /// How much text fits into one message.

@@ -1,7 +1,10 @@
 //! What arrived: a typed envelope with its source, its content and its address. Adapters make them, intake
 //! records them, lanes order them; nobody looks at the wire again afterwards.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::address::Address;
 use crate::clock::Timestamp;
@@ -9,6 +12,7 @@ use crate::digest::{Digest, Fields};
 use crate::ids::{EventId, JobId};
 use crate::names::{AccountName, MessageId, PlatformName};
 use crate::principal::Principal;
+use crate::runner::Said;
 
 /// What arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,6 +98,20 @@ pub struct Content {
     pub quote: Option<Quote>,
     /// Whether it was said to us.
     pub mention: Mention,
+    /// What a program asks for beside its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<Box<Wishes>>,
+}
+
+/// What a program asks for beside its words. It counts for this one turn.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wishes {
+    /// Instructions that come after the profile's own.
+    pub instructions: Option<String>,
+    /// What was said before, as the program remembers it; it stands in the place of our transcript.
+    pub history: Option<Vec<Said>>,
+    /// For the model, under the names that OpenAI gave them: `max_tokens`, `temperature`, `stop`, `response_format`.
+    pub options: BTreeMap<String, Json>,
 }
 
 /// Whether a message was said to us, by our id and never by our name.
@@ -188,6 +206,11 @@ pub enum InternalCause {
     /// A job ended.
     JobEnded {
         /// Which.
+        job: JobId,
+    },
+    /// Another run gave a task away: the beginning of its session.
+    Delegated {
+        /// The job that it is.
         job: JobId,
     },
     /// A session was handed to this place.

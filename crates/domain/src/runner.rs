@@ -5,11 +5,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::adapter::Pending;
 use crate::address::ReturnAddress;
 use crate::authority::Authority;
+use crate::capabilities::DeliveryWindow;
 use crate::event::Event;
-use crate::ids::RunId;
+use crate::ids::{JobId, RunId};
+use crate::job::{JobEnd, Jobs};
 use crate::profile::Profile;
 use crate::run::{RunEvent, RunOutcome};
 
@@ -37,6 +42,14 @@ pub struct Turn {
     pub authority: Authority,
     /// Where its answers go.
     pub return_to: ReturnAddress,
+    /// The conversation's key, as one word.
+    pub session_key: String,
+    /// For how long the conversation can be reached: whether a late result may be promised.
+    pub window: DeliveryWindow,
+    /// What is asked of the model for this one turn: see [`crate::event::Wishes::options`].
+    pub options: BTreeMap<String, Value>,
+    /// How many delegations it is away from a person; 0 is a turn that somebody asked for.
+    pub depth: u32,
     /// What was said before, in order.
     pub history: Vec<Said>,
     /// What is said now: one event, or several that were merged, each with its whole envelope.
@@ -55,6 +68,41 @@ pub trait Host: Send + Sync {
 
     /// What people said since, to be told to the model before it goes on. Empty most of the time.
     fn steered(&self) -> Pending<'_, Result<Vec<String>, Stopped>>;
+
+    /// What it can do beyond its own conversation.
+    fn reach(&self) -> &dyn Reach;
+}
+
+/// What a run can do beyond its own conversation.
+pub trait Reach: Send + Sync {
+    /// The book of jobs. It outlives the run.
+    fn jobs(&self) -> Arc<dyn Jobs>;
+
+    /// Gives a task to an agent of its own, which may use at most what this run may. What it comes to is the end of
+    /// the job; the conversation is woken with it if that is asked for.
+    fn delegate(&self, task: Task) -> Pending<'_, Result<JobId, String>>;
+
+    /// How a job of this conversation ended, as soon as it has. A job of another conversation is not found.
+    fn outcome(&self, job: JobId) -> Pending<'_, Result<JobEnd, String>>;
+
+    /// Stops a delegation of this conversation.
+    fn cancel(&self, job: JobId) -> Pending<'_, Result<(), String>>;
+
+    /// Sends `text` to a named target (`platform[:chat[:thread]]`), or says why not. Never anywhere else.
+    fn send(&self, target: String, text: String) -> Pending<'_, Result<String, String>>;
+}
+
+/// What an agent is given to do by another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// What is to come out of it.
+    pub goal: String,
+    /// All that its agent needs to know; it sees nothing of the conversation.
+    pub context: String,
+    /// The tools it may use; none means all that this run may use.
+    pub tools: Option<Vec<String>>,
+    /// Whether the conversation is woken with the result. Without it somebody waits for the outcome.
+    pub is_background: bool,
 }
 
 /// The run is over: it was stopped, or somebody else has its lane.
@@ -96,7 +144,7 @@ impl Speaker {
 }
 
 /// One thing that was said, as a model is shown it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// Who said it.
     pub speaker: Speaker,
@@ -106,6 +154,9 @@ pub struct Said {
     pub calls: Vec<ToolCall>,
     /// The call that a tool's output answers.
     pub answers: Option<String>,
+    /// Pictures that belong to it: addresses that start with `data:` or `https:`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
 }
 
 impl Said {
@@ -116,12 +167,13 @@ impl Said {
             text: text.into(),
             calls: Vec::new(),
             answers: None,
+            images: Vec::new(),
         }
     }
 }
 
 /// A tool that the agent called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The call's id.
     pub id: String,

@@ -2,6 +2,7 @@
 //! A command is carried out, answered and completed in one transaction: it happens once, also after a crash.
 
 pub(crate) mod conversation;
+mod later;
 pub(crate) mod stop;
 mod tell;
 
@@ -34,20 +35,20 @@ struct Done {
     session: SessionId,
     happenings: Vec<Happening>,
     /// Sessions whose turn was ended and has to be told so.
-    stopped: Option<SessionId>,
+    stopped: Vec<SessionId>,
 }
 
 /// What a command answers.
 pub(crate) struct Answer {
     text: String,
-    stopped: Option<SessionId>,
+    stopped: Vec<SessionId>,
 }
 
 impl Answer {
     fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            stopped: None,
+            stopped: Vec::new(),
         }
     }
 }
@@ -70,7 +71,7 @@ async fn execute(shared: Arc<Shared>, event: EventId) {
         match done {
             Ok(done) => {
                 let Some(done) = done else { return };
-                if let Some(session) = done.stopped {
+                for session in done.stopped {
                     shared.running.stop(session);
                 }
                 for happening in done.happenings {
@@ -82,6 +83,7 @@ async fn execute(shared: Arc<Shared>, event: EventId) {
                 tokio::select! {
                     biased;
                     () = shared.stop.cancelled() => return,
+                    // Not polling: the ledger is away, and says nothing when it is back.
                     () = tokio::time::sleep(LEDGER_PAUSE) => {}
                 }
             }
@@ -130,6 +132,8 @@ fn run(tx: &mut Tx<'_>, order: &Order<'_>, name: &str) -> Result<Answer> {
         "branch" => conversation::branch(tx, order),
         "title" => conversation::title(tx, order),
         "sessions" => conversation::list(tx, order),
+        "jobs" => later::jobs(tx, order),
+        "background" => later::background(tx, order),
         "undo" => conversation::undo(tx, order),
         "retry" => conversation::retry(tx, order),
         "status" => tell::status(tx, order),

@@ -14,18 +14,19 @@ use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::session_key::{SessionKey, Source};
-use talaria_store::inbox::{self, Arrival, Recorded};
+use talaria_store::inbox::{self, Arrival, InboxRow, Recorded};
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, Tx, jobs};
+use talaria_store::{Result, Tx, Wake, jobs};
 
 use crate::access::{self, Decision};
 use crate::control;
 use crate::delivery::say::{self, Place};
-use crate::lanes::busy;
+use crate::lanes::{self, busy};
 use crate::lifecycle::health::Condition;
 use crate::lifecycle::wakes;
 use crate::settings::{AccountSettings, ProfileSettings};
-use crate::shared::Shared;
+use crate::shared::{Seat, Shared};
+use crate::turns::begin::{self, Begin, Begun};
 
 /// The way in.
 #[derive(Clone)]
@@ -56,7 +57,10 @@ struct Decided<'a> {
 struct Admitted {
     recorded: Recorded,
     happenings: Vec<Happening>,
-    is_interrupted: bool,
+    /// Sessions whose turn was ended and has to be told so.
+    stopped: Vec<SessionId>,
+    /// The turn that has begun with it.
+    begun: Option<Box<Begun>>,
 }
 
 impl Front {
@@ -81,23 +85,36 @@ impl Front {
         let arrival = self
             .arrival(event, account, profile)
             .map_err(|error| not_accepted(&error))?;
+        let seat = Some(shared)
+            .filter(|shared| shared.may_begin() && arrival.is_due())
+            .and_then(Seat::take);
+        let is_seated = seat.is_some();
         let (this, profile) = (Arc::clone(shared), profile.clone());
         let admitted = shared
             .ledger
-            .write(move |tx| admit(tx, &this, (&profile, wish), &arrival))
+            .write(move |tx| {
+                let mut admitted = admit(tx, &this, (&profile, wish), &arrival)?;
+                if is_seated {
+                    begin(tx, &this, &arrival, &mut admitted)?;
+                }
+                Ok(admitted)
+            })
             .await
             .map_err(|error| not_accepted(&error))?;
         match admitted.recorded {
             Recorded::Duplicate { first } => Ok(Accepted::Duplicate { first }),
             Recorded::Accepted { session, .. } => {
-                if admitted.is_interrupted {
-                    shared.running.stop(session);
+                for stopped in admitted.stopped {
+                    shared.running.stop(stopped);
                 }
                 for happening in admitted.happenings {
                     shared.watchers.tell(session, happening);
                 }
                 if is_command {
                     control::start(shared, id);
+                }
+                if let (Some(begun), Some(seat)) = (admitted.begun, seat) {
+                    lanes::run(shared, *begun, seat);
                 }
                 Ok(Accepted::Recorded { event: id, session })
             }
@@ -194,7 +211,8 @@ fn admit(
     let mut admitted = Admitted {
         recorded,
         happenings: Vec::new(),
-        is_interrupted: false,
+        stopped: Vec::new(),
+        begun: None,
     };
     let Recorded::Accepted { session, .. } = recorded else {
         return Ok(admitted);
@@ -219,6 +237,37 @@ fn admit(
     Ok(admitted)
 }
 
+/// Begins the turn in the same transaction, if the event is the only thing in its lane.
+fn begin(
+    tx: &mut Tx<'_>,
+    shared: &Arc<Shared>,
+    arrival: &Arrival,
+    admitted: &mut Admitted,
+) -> Result<()> {
+    let Recorded::Accepted { session, .. } = admitted.recorded else {
+        return Ok(());
+    };
+    let is_it = |head: &InboxRow| head.event.id == arrival.event().id;
+    let Some(head) = inbox::head(tx, session)?.filter(is_it) else {
+        return Ok(());
+    };
+    if shared.running.has(session) {
+        return Ok(());
+    }
+    match begin::begin_with(tx, shared, head)? {
+        Begin::Turn(begun) => {
+            admitted.begun = Some(begun);
+            tx.let_sleep(Wake::Lane(session));
+        }
+        Begin::Told(told) => {
+            let told = told.into_iter().map(|(_, happening)| happening);
+            admitted.happenings.extend(told);
+        }
+        Begin::Nothing | Begin::Later(_) => {}
+    }
+    Ok(())
+}
+
 /// Ends a conversation whose time is over; gives why. Never while something is still going on in it.
 fn start_over(
     tx: &mut Tx<'_>,
@@ -237,8 +286,9 @@ fn start_over(
         return Ok(None);
     };
     let lane = inbox::occupancy(tx, session)?;
-    let is_alive =
-        lane.claimed.is_some() || lane.waiting > 0 || !jobs::open(tx, Some(session))?.is_empty();
+    let is_alive = lane.claimed.is_some()
+        || lane.waiting + lane.internal > 0
+        || jobs::count_open(tx, session)? > 0;
     if is_alive || talaria_store::dedupe::first(tx, arrival.event().dedupe)?.is_some() {
         return Ok(None);
     }
@@ -255,7 +305,8 @@ fn queue_up(
     admitted: &mut Admitted,
 ) -> Result<()> {
     let lane = inbox::occupancy(tx, place.session())?;
-    if lane.waiting > shared.settings.limits.queue {
+    let is_internal = matches!(event.kind, EventKind::Internal { .. });
+    if lane.waiting > shared.settings.limits.queue && !is_internal {
         inbox::discard(tx, event.id, "the queue was full", event.received_at)?;
         let text = format!(
             "I could not take this message: {} others are waiting already. Send it again later, or /stop what I am doing.",
@@ -273,12 +324,16 @@ fn queue_up(
         Some(wish) => wish,
         None => busy::policy_of(tx, place.session(), usual)?,
     };
+    let policy = if is_internal {
+        busy::gentle(policy)
+    } else {
+        policy
+    };
     inbox::set_busy(tx, event.id, policy)?;
     if policy == BusyPolicy::Interrupt {
-        control::stop::end_turn(tx, shared, place.session(), "a newer message came")?;
-        admitted.is_interrupted = true;
+        admitted.stopped =
+            control::stop::end_turn(tx, shared, place.session(), "a newer message came")?;
     }
-    let is_internal = matches!(event.kind, EventKind::Internal { .. });
     if lane.came_while_busy == 0 && !is_internal {
         let text = busy::told(policy);
         admitted

@@ -1,6 +1,6 @@
 //! One conversation, one turn at a time. A lane is a task only while it has something to do. Turns at once are limited,
 //! and a lane that wants another turn queues up behind all others: a busy conversation cannot keep the quiet ones
-//! waiting.
+//! waiting. What comes to a lane that is free while nobody waits begins where it is taken in.
 
 pub mod busy;
 pub mod merge;
@@ -10,18 +10,32 @@ use std::sync::Arc;
 use talaria_domain::ids::SessionId;
 use tokio::sync::Notify;
 
-use crate::shared::Shared;
+use crate::shared::{Seat, Shared};
+use crate::turns::begin::Begun;
 use crate::turns::{self, Next};
 
 /// Makes sure that somebody looks at a lane.
 pub(crate) fn knock(shared: &Arc<Shared>, session: SessionId) {
-    if !shared.may_begin() {
+    if !shared.may_begin() || shared.running.knock(session) {
         return;
     }
     if let Some(knock) = shared.lanes.knock(session) {
         let lane = serve(Arc::clone(shared), session, knock);
         shared.spawn(lane);
     }
+}
+
+/// Runs a turn that has begun when its event was taken in.
+pub(crate) fn run(shared: &Arc<Shared>, begun: Begun, seat: Seat) {
+    let this = Arc::clone(shared);
+    shared.spawn(async move {
+        let session = begun.session();
+        let next = turns::take_turn(&this, Arc::new(begun)).await;
+        drop(seat);
+        if matches!(next, Next::Again) {
+            knock(&this, session);
+        }
+    });
 }
 
 async fn serve(shared: Arc<Shared>, session: SessionId, knock: Arc<Notify>) {
@@ -32,6 +46,7 @@ async fn serve(shared: Arc<Shared>, session: SessionId, knock: Arc<Notify>) {
             Next::Later(time) => shared.wait_until(time, &knock).await,
             Next::Nothing => {
                 if shared.lanes.leave(session) {
+                    shared.errands.remove(session);
                     return;
                 }
             }
@@ -40,9 +55,14 @@ async fn serve(shared: Arc<Shared>, session: SessionId, knock: Arc<Notify>) {
 }
 
 async fn next_turn(shared: &Arc<Shared>, session: SessionId) -> Next {
-    // The semaphore is fair: whoever asks first is served first.
-    let Ok(_turn) = shared.turns.acquire().await else {
-        return Next::Nothing;
+    // What a turn waits for must not wait for that turn's place.
+    let _seat = if shared.errands.has(session) {
+        None
+    } else {
+        let Some(seat) = Seat::wait_for(shared).await else {
+            return Next::Nothing;
+        };
+        Some(seat)
     };
     if !shared.may_begin() {
         return Next::Nothing;

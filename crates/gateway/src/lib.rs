@@ -11,6 +11,7 @@
 //! | [`turns`] | one turn: claimed, run, journalled, ended in a named state |
 //! | [`control`] | slash commands, which never wait behind a turn |
 //! | [`delivery`] | the one way out: replies become parts, parts become messages |
+//! | [`jobs`] | work that ends later, and tasks that are given to others |
 //! | [`lifecycle`] | starting, watching, draining and stopping all of it |
 //!
 //! Each stage has pure files that decide and a driver that acts. Drivers are driven by commits: a closure says what it
@@ -25,6 +26,7 @@ pub mod turns;
 
 pub mod control;
 pub mod delivery;
+pub mod jobs;
 
 pub mod lifecycle;
 

@@ -30,9 +30,10 @@ use tokio_util::task::TaskTracker;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
 use crate::intake::Front;
+use crate::jobs::adopt;
 use crate::live::Watchers;
 use crate::settings::Settings;
-use crate::shared::{Running, Shared};
+use crate::shared::{Errands, Running, Shared};
 use health::PartHealth;
 
 /// What a gateway is made of.
@@ -97,10 +98,12 @@ impl Gateway {
             watchers: Watchers::default(),
             lanes: Dispatch::default(),
             targets: Dispatch::default(),
+            errands: Errands::default(),
             running: Running::default(),
             pace: std::sync::Mutex::default(),
             pulse: health::Pulse::default(),
             tasks: TaskTracker::new(),
+            jobs_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
             stop: CancellationToken::new(),
@@ -110,6 +113,7 @@ impl Gateway {
             let account = account.adapter.account();
             shared.pulse.set(account, health::Condition::Starting);
         }
+        adopt::take_up(&shared).await?;
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
         for index in 0..shared.settings.accounts.len() {

@@ -28,6 +28,13 @@ impl Watchers {
         }
     }
 
+    /// The same for several, each in its own session.
+    pub(crate) fn tell_all(&self, told: Vec<(SessionId, Happening)>) {
+        for (session, happening) in told {
+            self.tell(session, happening);
+        }
+    }
+
     /// Nothing more will happen.
     pub(crate) fn close(&self) {
         self.sessions().clear();

@@ -8,7 +8,8 @@ use std::time::Duration;
 use talaria_domain::adapter::Adapter;
 use talaria_domain::address::{Address, TargetKey};
 use talaria_domain::authority::Authority;
-use talaria_domain::capabilities::TextLimit;
+use talaria_domain::capabilities::{DeliveryWindow, TextLimit};
+use talaria_domain::job::Worker;
 use talaria_domain::names::{AccountName, NodeName, PlatformName, ProfileName};
 use talaria_domain::profile::Profile;
 use talaria_domain::runner::Runner;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How long texts are cut.
     pub split: Split,
+    /// What does jobs that are processes.
+    pub worker: Arc<dyn Worker>,
 }
 
 /// An agent and what thinks for it.
@@ -104,6 +107,10 @@ pub struct Limits {
     pub edit_pace: Duration,
     /// How long a part is tried before it is given up.
     pub delivery: Duration,
+    /// Jobs of one conversation at once.
+    pub jobs: usize,
+    /// How many times a task may be given on.
+    pub depth: u32,
     /// What becomes of turns that were interrupted.
     pub resume: ResumePolicy,
 }
@@ -131,6 +138,8 @@ impl Default for Limits {
             lease: Duration::from_mins(1),
             edit_pace: Duration::from_millis(1_200),
             delivery: Duration::from_hours(24),
+            jobs: 64,
+            depth: 2,
             resume: ResumePolicy::Auto,
         }
     }
@@ -140,6 +149,12 @@ impl Settings {
     /// The account that an address belongs to.
     pub fn account(&self, address: &Address) -> Option<&AccountSettings> {
         self.account_named(&address.platform, &address.account)
+    }
+
+    /// For how long a conversation at this address can be reached.
+    pub fn window(&self, address: &Address) -> DeliveryWindow {
+        let account = self.account(address);
+        account.map_or(DeliveryWindow::Never, |it| it.adapter.capabilities().window)
     }
 
     /// An account by its name.

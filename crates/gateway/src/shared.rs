@@ -1,6 +1,6 @@
 //! What all stages of one gateway share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,9 +29,12 @@ pub(crate) struct Shared {
     pub(crate) targets: Dispatch<TargetKey>,
     pub(crate) running: Running,
     pub(crate) turns: Semaphore,
+    pub(crate) errands: Errands,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) pulse: Pulse,
     pub(crate) tasks: TaskTracker,
+    /// A job was recorded or has ended.
+    pub(crate) jobs_changed: Notify,
     /// A turn or a target has ended its work.
     pub(crate) changed: Notify,
     /// No new turns are begun.
@@ -75,6 +78,57 @@ impl Shared {
     }
 }
 
+/// Sessions that turns of this process have given tasks to. They take no place among the turns at once: whoever waits
+/// for them has one.
+#[derive(Debug, Default)]
+pub(crate) struct Errands(Mutex<BTreeSet<SessionId>>);
+
+impl Errands {
+    /// Whether there was room for one more.
+    pub(crate) fn add(&self, session: SessionId, most: usize) -> bool {
+        let mut sessions = self.sessions();
+        sessions.len() < most && sessions.insert(session)
+    }
+
+    pub(crate) fn has(&self, session: SessionId) -> bool {
+        self.sessions().contains(&session)
+    }
+
+    pub(crate) fn remove(&self, session: SessionId) {
+        self.sessions().remove(&session);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        // Nothing panics while it holds this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to run one of the turns that may run at once. Given back when it is dropped.
+pub(crate) struct Seat(Arc<Shared>);
+
+impl Seat {
+    /// One that is free right now, and that nobody waits for.
+    pub(crate) fn take(shared: &Arc<Shared>) -> Option<Self> {
+        let permit = shared.turns.try_acquire().ok()?;
+        permit.forget();
+        Some(Self(Arc::clone(shared)))
+    }
+
+    /// The next one that is free. Whoever asks first is served first; none when the gateway stops.
+    pub(crate) async fn wait_for(shared: &Arc<Shared>) -> Option<Self> {
+        let permit = shared.turns.acquire().await.ok()?;
+        permit.forget();
+        Some(Self(Arc::clone(shared)))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.turns.add_permits(1);
+    }
+}
+
 /// The turns that this process runs, and how to reach them.
 #[derive(Debug, Default)]
 pub(crate) struct Running(Mutex<BTreeMap<SessionId, RunningTurn>>);
@@ -84,6 +138,8 @@ pub(crate) struct Running(Mutex<BTreeMap<SessionId, RunningTurn>>);
 pub(crate) struct RunningTurn {
     pub(crate) run: RunId,
     pub(crate) stop: CancellationToken,
+    /// Whether something came to its lane since it began.
+    pub(crate) is_knocked: bool,
 }
 
 impl Running {
@@ -91,11 +147,31 @@ impl Running {
         self.turns().insert(session, turn);
     }
 
-    pub(crate) fn end(&self, session: SessionId, run: RunId) {
+    /// It has ended; gives whether something came to its lane meanwhile.
+    pub(crate) fn end(&self, session: SessionId, run: RunId) -> bool {
         let mut turns = self.turns();
         if turns.get(&session).is_some_and(|turn| turn.run == run) {
-            turns.remove(&session);
+            return turns.remove(&session).is_some_and(|turn| turn.is_knocked);
         }
+        true
+    }
+
+    /// Something came to the lane of a session; gives whether a turn runs in it, which looks when it ends.
+    pub(crate) fn knock(&self, session: SessionId) -> bool {
+        let mut turns = self.turns();
+        let turn = turns.get_mut(&session);
+        turn.map(|turn| turn.is_knocked = true).is_some()
+    }
+
+    /// Whether a turn runs in a session.
+    pub(crate) fn has(&self, session: SessionId) -> bool {
+        self.turns().contains_key(&session)
+    }
+
+    /// Whether something came to the lane of a session since its turn began.
+    pub(crate) fn is_knocked(&self, session: SessionId) -> bool {
+        let turns = self.turns();
+        turns.get(&session).is_some_and(|turn| turn.is_knocked)
     }
 
     /// Tells the turn of a session to stop.

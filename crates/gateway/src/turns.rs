@@ -8,14 +8,18 @@ pub mod window;
 
 pub(crate) mod begin;
 mod end;
+mod errand;
 pub(crate) mod history;
 mod host;
+mod reach;
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
@@ -24,7 +28,7 @@ use talaria_domain::runner::{Said, Turn};
 use talaria_store::leases;
 
 use self::begin::{Begin, Begun};
-use self::end::Ended;
+use self::end::{Ended, Rest};
 use self::host::TurnHost;
 use crate::shared::{RunningTurn, Shared};
 
@@ -51,16 +55,11 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
     match begun {
         Ok(Begin::Nothing) => Next::Nothing,
         Ok(Begin::Later(time)) => Next::Later(time),
-        Ok(Begin::Told(happenings)) => {
-            for happening in happenings {
-                shared.watchers.tell(session, happening);
-            }
+        Ok(Begin::Told(told)) => {
+            shared.watchers.tell_all(told);
             Next::Again
         }
-        Ok(Begin::Turn(begun)) => {
-            take_turn(shared, Arc::new(*begun)).await;
-            Next::Again
-        }
+        Ok(Begin::Turn(begun)) => take_turn(shared, Arc::new(*begun)).await,
         Err(error) => {
             tracing::warn!(%session, %error, "a turn could not begin");
             Next::Later(shared.now().plus(LEDGER_PAUSE))
@@ -68,12 +67,14 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
     }
 }
 
-async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) {
+/// Runs a turn to its end; says whether the lane has to be looked at again.
+pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
     let (session, run) = (begun.session(), begun.run);
     let stop = shared.stop.child_token();
     let turn = RunningTurn {
         run,
         stop: stop.clone(),
+        is_knocked: false,
     };
     shared.running.begin(session, turn);
     let event = begun.row.event.id;
@@ -83,9 +84,14 @@ async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) {
     let host = Arc::new(TurnHost::of(shared, &begun, stop.clone()));
     let ended = supervise(shared, &begun, &host, &stop).await;
     let (journal, unwritten) = host.last_words();
-    end::settle(shared, &begun, (&journal, unwritten), ended).await;
-    shared.running.end(session, run);
+    let rest = end::settle(shared, &begun, (&journal, unwritten), ended).await;
+    host.let_go().await;
+    let is_knocked = shared.running.end(session, run);
     shared.changed.notify_waiters();
+    match rest {
+        Rest::Empty if !is_knocked => Next::Nothing,
+        Rest::Empty | Rest::Unknown => Next::Again,
+    }
 }
 
 /// Runs the runner until it ends, is stopped, hangs, panics or loses its lane.
@@ -120,26 +126,46 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         Ok(history) => history,
         Err(reason) => return RunOutcome::Failed { reason },
     };
+    let mut profile = begun.profile.profile.clone();
+    let wishes = begun.wishes();
+    if let Some(more) = wishes.and_then(|wishes| wishes.instructions.as_deref()) {
+        if !profile.instructions.is_empty() {
+            profile.instructions.push_str("\n\n");
+        }
+        profile.instructions.push_str(more);
+    }
     let turn = Turn {
         run: begun.run,
-        profile: begun.profile.profile.clone(),
-        authority: begun.profile.authority.clone(),
+        profile,
+        authority: begun.authority().clone(),
         return_to: begun.place.0.clone(),
+        session_key: begun.key.0.to_string(),
+        window: match begun.errand {
+            Some(_) => DeliveryWindow::InTurnOnly,
+            None => shared.settings.window(&begun.place.0.address),
+        },
+        depth: begun.depth(),
         history,
         input: begun.events.clone(),
         prompt: begun.prompt(),
+        options: wishes.map_or_else(BTreeMap::new, |wishes| wishes.options.clone()),
     };
     runner.run(&turn, &*host).await
 }
 
 /// The history as the model can be shown it; what is too much is summed up, for good.
 async fn fit(shared: &Arc<Shared>, begun: &Arc<Begun>) -> Result<Vec<Said>, String> {
+    if let Some(history) = begun.wishes().and_then(|wishes| wishes.history.clone()) {
+        // Whoever brings a history of their own answers for its length.
+        return Ok(history);
+    }
     let session = begun.session();
-    let shown = shared
-        .ledger
-        .read(move |tx| history::shown(tx, session))
-        .await
-        .map_err(|error| error.to_string())?;
+    let shown = if let Some(history) = &begun.history {
+        history.clone()
+    } else {
+        let read = shared.ledger.read(move |tx| history::shown(tx, session));
+        read.await.map_err(|error| error.to_string())?
+    };
     let (numbers, mut said): (Vec<i64>, Vec<Said>) = shown.into_iter().unzip();
     let Some(cut) = window::outgrown(&said, begun.profile.runner.window()) else {
         return Ok(said);
@@ -178,6 +204,7 @@ async fn hang(shared: &Shared, begun: &Begun, host: &TurnHost) -> String {
         }
         let next = total.min(idle);
         tracing::trace!(run = %begun.run, ?next, "watching");
+        // Not polling: it wakes once at the earliest time at which the run can be late.
         tokio::time::sleep(next.since(now)).await;
     }
 }
@@ -193,6 +220,7 @@ fn minutes(time: Duration) -> String {
 async fn lose(shared: &Shared, begun: &Arc<Begun>) {
     let ttl = shared.settings.limits.lease;
     loop {
+        // Not polling: a lease lives by being renewed in time.
         tokio::time::sleep(ttl / 3).await;
         let begun = Arc::clone(begun);
         let renewed = shared

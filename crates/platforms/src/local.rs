@@ -4,25 +4,36 @@
 use std::sync::Arc;
 
 use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
-use talaria_domain::capabilities::{Capabilities, Capability, TextLimit, TextUnit};
+use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit, TextUnit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, Receipt};
 use talaria_domain::names::ProfileName;
 use talaria_domain::profile::Account;
 
-/// Our own surfaces.
-pub const SURFACES: [&str; 3] = ["web", "terminal", "api"];
+/// Our own surfaces, and for how long a conversation there can be reached: a page and a terminal find what was said when
+/// they come back, a program is gone when its request is answered.
+pub const SURFACES: [(&str, DeliveryWindow); 3] = [
+    ("web", DeliveryWindow::Always),
+    ("terminal", DeliveryWindow::Always),
+    ("api", DeliveryWindow::InTurnOnly),
+];
 
 /// One of our own surfaces.
 pub struct Local {
     account: Account,
+    window: DeliveryWindow,
     clock: Arc<dyn Clock>,
 }
 
 impl Local {
     /// The surface called `platform`, where this profile answers.
-    pub fn of(platform: &str, profile: &ProfileName, clock: &Arc<dyn Clock>) -> Self {
+    pub fn of(
+        (platform, window): (&str, DeliveryWindow),
+        profile: &ProfileName,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
         Self {
+            window,
             account: Account {
                 platform: platform.into(),
                 name: "default".into(),
@@ -45,6 +56,7 @@ impl Adapter for Local {
                 max: usize::MAX,
                 unit: TextUnit::Bytes,
             },
+            window: self.window,
         }
     }
 

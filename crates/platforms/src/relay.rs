@@ -14,7 +14,7 @@ mod wire;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
-use talaria_domain::capabilities::{Capabilities, Capability, TextLimit};
+use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, Receipt};
 use talaria_domain::ids::Ids;
@@ -107,6 +107,7 @@ impl Adapter for Relay {
                 max: about.map_or_else(wire::usual_limit, |about| about.limit),
                 unit: about.map_or_else(wire::usual_unit, |about| about.unit),
             },
+            window: DeliveryWindow::Always,
         }
     }
 

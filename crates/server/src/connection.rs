@@ -26,8 +26,7 @@ impl Listener for CuttableListener {
         // A stream of small answers: without this the system waits for more before it sends one. If it cannot be
         // switched off, answers come late, no more.
         stream.set_nodelay(true).unwrap_or_default();
-        let cut = Box::pin(self.cut.clone().cancelled_owned());
-        (Cuttable { stream, cut }, from)
+        (Cuttable::until(self.cut.clone(), stream), from)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -36,12 +35,19 @@ impl Listener for CuttableListener {
 }
 
 /// A connection that fails once it is cut.
-pub(crate) struct Cuttable {
+#[derive(Debug)]
+pub struct Cuttable {
     stream: TcpStream,
     cut: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl Cuttable {
+    /// A connection that lasts until this is cancelled.
+    pub fn until(cut: CancellationToken, stream: TcpStream) -> Self {
+        let cut = Box::pin(cut.cancelled_owned());
+        Self { stream, cut }
+    }
+
     fn fail_if_cut(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         match self.cut.as_mut().poll(context) {
             Poll::Ready(()) => Err(io::ErrorKind::ConnectionAborted.into()),

@@ -24,31 +24,48 @@ const BODY_LIMIT: usize = 10 * 1024 * 1024;
 /// A body that is too large is read on for so much and so long, so that a caller who is still writing hears why.
 const THROWN_AWAY: (usize, Duration) = (4 * BODY_LIMIT, Duration::from_secs(5));
 
-/// Takes or makes the request's id, and gives it back.
-pub(crate) async fn request_id(
+/// All of it, in one layer: a layer more is a box and a copy more for every request.
+pub(crate) async fn stand_before(
     State(app): State<Arc<App>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let given = request.headers().get(&REQUEST_ID).filter(|id| is_sane(id));
-    let id = given.cloned().or_else(|| {
-        let made = app.shared.ids.next(app.now()).to_string();
-        HeaderValue::from_str(&made).ok()
-    });
+    let id = request_id(&app, request.headers());
     let text = id.as_ref().and_then(|id| id.to_str().ok());
     // Without its query: a one-time login is in one.
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (method, path) = (request.method(), request.uri().path());
     let span = tracing::info_span!("request", id = text, %method, path);
-    let answer = async move {
-        let response = next.run(request).await;
-        tracing::debug!(status = response.status().as_u16(), "answered");
-        response
-    };
-    let mut response = answer.instrument(span).await;
+    let mut response = answer(&app, request, next).instrument(span).await;
+    security_headers(response.headers_mut());
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
+}
+
+async fn answer(app: &App, request: Request, next: Next) -> Response {
+    let refused = match check_host(app, request.headers()) {
+        Ok(()) if is_too_long(request.headers()) => {
+            throw_away(&mut request.into_body().into_data_stream()).await;
+            ApiError::TooLarge
+        }
+        Ok(()) => {
+            let response = catch_panic(next.run(request)).await;
+            tracing::debug!(status = response.status().as_u16(), "answered");
+            return response;
+        }
+        Err(refused) => refused,
+    };
+    refused.into_response()
+}
+
+/// The request's id: its own if it has one that can be taken, else a new one.
+fn request_id(app: &App, headers: &HeaderMap) -> Option<HeaderValue> {
+    let given = headers.get(&REQUEST_ID).filter(|id| is_sane(id));
+    given.cloned().or_else(|| {
+        let made = app.shared.ids.next(app.now()).to_string();
+        HeaderValue::from_str(&made).ok()
+    })
 }
 
 fn is_sane(id: &HeaderValue) -> bool {
@@ -57,9 +74,7 @@ fn is_sane(id: &HeaderValue) -> bool {
 }
 
 /// Binds the browser: nothing from elsewhere, in no frame, no guessing of types, no traces in caches.
-pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+fn security_headers(headers: &mut HeaderMap) {
     let usual = [
         (
             header::CONTENT_SECURITY_POLICY,
@@ -75,13 +90,12 @@ pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
     }
-    response
 }
 
 /// A handler that panics fails its own request and nothing else.
-pub(crate) async fn catch_panic(request: Request, next: Next) -> Response {
+async fn catch_panic(handling: impl Future<Output = Response>) -> Response {
     // What a handler leaves behind is its request; everything it shares is behind locks that survive a panic.
-    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let answer = AssertUnwindSafe(handling).catch_unwind().await;
     answer.unwrap_or_else(|panic| {
         let words = panic
             .downcast_ref::<&str>()
@@ -93,22 +107,14 @@ pub(crate) async fn catch_panic(request: Request, next: Next) -> Response {
 }
 
 /// Refuses what a page of somebody else made a browser send.
-pub(crate) async fn check_host(
-    State(app): State<Arc<App>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, ApiError> {
-    let headers = request.headers();
+fn check_host(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
     let origin = headers
         .get(header::ORIGIN)
         .map(|origin| origin.to_str().unwrap_or("null"));
     let refused = |reason: &str| ApiError::Forbidden {
         message: reason.to_owned(),
     };
-    app.hosts
-        .decide(the_host(headers), origin)
-        .map_err(refused)?;
-    Ok(next.run(request).await)
+    app.hosts.decide(the_host(headers), origin).map_err(refused)
 }
 
 /// The one `Host`; none if there are several, which means none in particular.
@@ -122,15 +128,11 @@ fn the_host(headers: &HeaderMap) -> Option<&str> {
         .flatten()
 }
 
-/// Refuses a body that says it is too large before any handler sees it.
-pub(crate) async fn check_length(request: Request, next: Next) -> Result<Response, ApiError> {
-    let length = request.headers().get(header::CONTENT_LENGTH);
+/// Whether a body says that it is too large, before any handler sees it.
+fn is_too_long(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if length.is_none_or(|length| length <= BODY_LIMIT) {
-        return Ok(next.run(request).await);
-    }
-    throw_away(&mut request.into_body().into_data_stream()).await;
-    Err(ApiError::TooLarge)
+    length.is_some_and(|length| length > BODY_LIMIT)
 }
 
 /// All of a body that is not too large.

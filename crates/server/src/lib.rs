@@ -8,16 +8,18 @@
 //! | [`shared`] | what is handed in: the ledger, the gateway's contracts, keys, names |
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
+//! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
 //! | `operator/` | one file per group of endpoints |
 //! | `web/` | the page, written by hand, served as one document |
 //! | `surfaces.rs` | the local surfaces as places and people: the one file that names them |
-//! | `layers.rs`, `connection.rs` | what every request, and every connection, goes through |
+//! | `layers.rs` | what every request goes through |
 //! | `input.rs`, `error.rs` | what callers send, and the one shape of every refusal |
 //!
 //! **Invariant:** a route is behind a scope because its group is, not because its handler remembers to ask.
 //! **Invariant:** whoever asks for a conversation is part of the look-up; a foreign id is not found.
 
+pub mod connection;
 pub mod courier;
 pub mod health;
 pub mod serve;
@@ -28,7 +30,6 @@ mod operator;
 mod surfaces;
 mod web;
 
-mod connection;
 mod error;
 mod input;
 mod layers;

@@ -3,6 +3,7 @@
 mod dead;
 mod events;
 mod inbox;
+mod jobs;
 mod keys;
 mod login;
 mod messages;
@@ -33,12 +34,13 @@ const OPEN: [Group; 2] = [probes::routes, metrics::routes];
 const CHAT: [Group; 3] = [sessions::routes, messages::routes, events::routes];
 
 /// For operators.
-const OPERATOR: [Group; 9] = [
+const OPERATOR: [Group; 10] = [
     status::routes,
     trace::routes,
     inbox::routes,
     outbox::routes,
     runs::routes,
+    jobs::routes,
     dead::routes,
     send::routes,
     keys::routes,

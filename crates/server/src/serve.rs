@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -58,11 +58,6 @@ fn routes(app: &Arc<App>) -> Router {
             let message = "there is nothing at this path".to_owned();
             ApiError::NotFound { message }
         })
-        // The last one is the outermost.
-        .layer(from_fn(layers::check_length))
-        .layer(from_fn_with_state(Arc::clone(app), layers::check_host))
-        .layer(from_fn(layers::catch_panic))
-        .layer(from_fn(layers::security_headers))
-        .layer(from_fn_with_state(Arc::clone(app), layers::request_id))
+        .layer(from_fn_with_state(Arc::clone(app), layers::stand_before))
         .with_state(state)
 }

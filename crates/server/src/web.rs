@@ -21,7 +21,7 @@ const NONCE: &str = "{{nonce}}";
 
 /// The page as one document, without what only its readers in the source need: indentation and comments.
 static PAGE: LazyLock<String> = LazyLock::new(|| {
-    include_str!("web/page.html")
+    squeeze(include_str!("web/page.html"))
         .replace("{{style}}", &squeeze(include_str!("web/page.css")))
         .replace("{{script}}", &squeeze(include_str!("web/page.js")))
 });

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending, TextForm};
-use talaria_domain::capabilities::{Capabilities, Capability, TextLimit, TextUnit};
+use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit, TextUnit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
 use talaria_domain::event::Event;
@@ -467,6 +467,7 @@ impl Adapter for SimAdapter {
         Capabilities {
             can: keys.into_iter().collect(),
             text_limit: self.vendor.limit,
+            window: DeliveryWindow::Always,
         }
     }
 

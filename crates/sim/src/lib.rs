@@ -1,10 +1,12 @@
 //! The simulated world, for tests and benchmarks: people who say things ([`people`]), a chat platform they say them on
-//! ([`chat`]), a runner that does what it is told ([`script`]), a clock that follows the runtime ([`time`]), a
+//! ([`chat`]), a runner that does what it is told ([`script`]), a machine that
+//! its processes run on ([`machine`]), a clock that follows the runtime ([`time`]), a
 //! load that tells what was acknowledged ([`writers`]), whole worlds made from a seed ([`universe`]) with a trace of what
 //! happened in them ([`trace`]), vendors that speak their wire protocols ([`Platform`]), a model
 //! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
 pub mod chat;
+pub mod machine;
 pub mod model;
 pub mod people;
 pub mod relay;

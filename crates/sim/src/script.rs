@@ -11,23 +11,31 @@
 //! | `fail` | fails |
 //! | `silent` | answers nothing |
 //! | `long 9000` | answers with that many characters |
+//! | `give …`, `job 5 x`, ... | see [`later`] |
 //! | `count 30 x` | answers like without a word, then counts to thirty: `x.1 x.2` ... |
+
+mod later;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
 use talaria_domain::adapter::Pending;
-use talaria_domain::ids::RunId;
+use talaria_domain::authority::Authority;
+use talaria_domain::ids::{JobId, RunId};
 use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
 
+use crate::machine::Machine;
 use crate::trace::Trace;
 
 /// What runs did, for those who check. Outlives the gateway.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Script {
     window: Option<usize>,
+    machine: Option<Arc<Machine>>,
+    /// What was given away last.
+    given: Mutex<Option<JobId>>,
     trace: Option<Arc<Trace>>,
     effects: Mutex<Vec<(RunId, String)>>,
     seen: Mutex<Vec<Seen>>,
@@ -38,6 +46,10 @@ pub struct Script {
 pub struct Seen {
     /// The run.
     pub run: RunId,
+    /// What it may use.
+    pub authority: Authority,
+    /// How many delegations it is away from a person.
+    pub depth: u32,
     /// What was said before.
     pub history: Vec<Said>,
     /// What is said now.
@@ -57,6 +69,13 @@ impl Script {
     #[must_use]
     pub fn traced(mut self, trace: &Arc<Trace>) -> Self {
         self.trace = Some(Arc::clone(trace));
+        self
+    }
+
+    /// With a machine to start processes on.
+    #[must_use]
+    pub fn using(mut self, machine: &Arc<Machine>) -> Self {
+        self.machine = Some(Arc::clone(machine));
         self
     }
 
@@ -81,8 +100,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How the news of a task begins.
+const NEWS: &str = "The task ";
+
 /// The runner.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ScriptedRunner(pub Arc<Script>);
 
 /// The number after a word.
@@ -99,9 +121,18 @@ impl ScriptedRunner {
             .note(|| format!("run {run} knows {known} and is told {:?}", turn.prompt));
         lock(&self.0.seen).push(Seen {
             run: turn.run,
+            authority: turn.authority.clone(),
+            depth: turn.depth,
             history: turn.history.clone(),
             prompt: turn.prompt.clone(),
         });
+        if turn.prompt.starts_with(NEWS) {
+            // The words in it were another run's.
+            return tell(host, format!("re: {}", turn.prompt)).await;
+        }
+        if let Some(said) = later::play(&self.0, turn, host).await? {
+            return tell(host, said).await;
+        }
         let mut prompt = turn.prompt.clone();
         if let Some(seconds) = number_after(&prompt, "think") {
             delta(host, "hm… ").await?;
@@ -111,27 +142,15 @@ impl ScriptedRunner {
             self.use_tool(turn, host, Duration::from_secs(seconds))
                 .await?;
         }
-        if prompt.contains("hang") {
-            host.stopped().await;
-            return Err(Stopped);
+        if let Some(outcome) = misbehave(host, &prompt).await? {
+            return Ok(outcome);
         }
-        if prompt.contains("deaf") {
-            std::future::pending::<()>().await;
-        }
-        if prompt.contains("panic") {
-            // As a panic is, without the noise of one that nobody expected.
-            std::panic::resume_unwind(Box::new("told to"));
-        }
-        if prompt.contains("fail") {
-            let reason = "told to".to_owned();
-            return Ok(RunOutcome::Failed { reason });
-        }
+        later::take(&self.0, turn, host).await;
         for steered in host.steered().await? {
             prompt = format!("{prompt} + {steered}");
         }
         answer(host, &prompt).await?;
-        let usage = Usage::default();
-        Ok(RunOutcome::Completed { usage })
+        Ok(completed())
     }
 
     async fn use_tool(&self, turn: &Turn, host: &dyn Host, time: Duration) -> Result<(), Stopped> {
@@ -152,6 +171,39 @@ impl ScriptedRunner {
         };
         host.journal(completed).await
     }
+}
+
+const fn completed() -> RunOutcome {
+    RunOutcome::Completed {
+        usage: Usage {
+            input_tokens: 0,
+            output_tokens: 0,
+        },
+    }
+}
+
+/// Answers with this and nothing else.
+async fn tell(host: &dyn Host, text: String) -> Result<RunOutcome, Stopped> {
+    host.journal(RunEvent::MessageCompleted { text }).await?;
+    Ok(completed())
+}
+
+/// Ends badly, or not at all, if it is told to.
+async fn misbehave(host: &dyn Host, prompt: &str) -> Result<Option<RunOutcome>, Stopped> {
+    if prompt.contains("hang") {
+        host.stopped().await;
+        return Err(Stopped);
+    }
+    if prompt.contains("deaf") {
+        std::future::pending::<()>().await;
+    }
+    if prompt.contains("panic") {
+        // As a panic is, without the noise of one that nobody expected.
+        std::panic::resume_unwind(Box::new("told to"));
+    }
+    let reason = "told to".to_owned();
+    let is_failing = prompt.contains("fail");
+    Ok(is_failing.then_some(RunOutcome::Failed { reason }))
 }
 
 /// The rest of an answer that counts.

@@ -67,6 +67,8 @@ pub enum Flaw {
     Unfenced,
     /// Messages of one sender become part of another's turn.
     MixedSenders,
+    /// Processes that were under way when the gateway ended are not taken up again.
+    ForgottenJobs,
 }
 
 /// How much happened.
@@ -82,6 +84,8 @@ pub struct Tally {
     pub messages: u64,
     /// Answers that are there.
     pub answers: u64,
+    /// Jobs that ended.
+    pub jobs: u64,
     /// Parts of which nobody knows whether they arrived.
     pub unknown: u64,
     /// Dead letters, those of unknown parts among them.
@@ -95,6 +99,7 @@ impl AddAssign for Tally {
         self.crashes += other.crashes;
         self.messages += other.messages;
         self.answers += other.answers;
+        self.jobs += other.jobs;
         self.unknown += other.unknown;
         self.dead += other.dead;
     }
@@ -108,13 +113,14 @@ impl fmt::Display for Tally {
             crashes,
             messages,
             answers,
+            jobs,
             unknown,
             dead,
         } = self;
         write!(
             f,
             "{seeds} seeds, {lives} lives, {crashes} crashes, {messages} messages, {answers} answers, \
-             {unknown} unknown, {dead} dead"
+             {jobs} jobs, {unknown} unknown, {dead} dead"
         )
     }
 }

@@ -3,7 +3,7 @@
 //! state, and what is given up becomes a dead letter.
 
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::{DeadId, EventId, RunId, SessionId};
 use talaria_domain::machine::{InboxState, Machine as _};
 use talaria_domain::profile::BusyPolicy;
@@ -115,6 +115,15 @@ impl Arrival {
         self
     }
 
+    /// Whether it is something to answer that may be claimed at once.
+    pub fn is_due(&self) -> bool {
+        self.not_before == Timestamp::ZERO
+            && matches!(
+                self.event.kind,
+                EventKind::Message(_) | EventKind::Internal { .. }
+            )
+    }
+
     /// What arrived.
     pub const fn event(&self) -> &Event {
         &self.event
@@ -138,15 +147,30 @@ pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
         return Ok(Recorded::Duplicate { first });
     }
     let session = sessions::resolve(tx, opening)?;
+    insert(tx, (event, json), session, *not_before)
+}
+
+/// Accepts an event of the gateway's own for one session, whichever one its chat has moved on to.
+pub fn record_pinned(tx: &mut Tx<'_>, event: &Event, session: SessionId) -> Result<Recorded> {
+    if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
+        return Ok(Recorded::Duplicate { first });
+    }
+    insert(tx, (event, &to_json(event)?), session, Timestamp::ZERO)
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    (event, json): (&Event, &String),
+    session: SessionId,
+    not_before: Timestamp,
+) -> Result<Recorded> {
     let kind = event.kind.as_str();
-    let seq = tx.row(
+    let seq = tx.insert(
         "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
          VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, ?8, ?7) RETURNING seq",
         bind![event.id, event.dedupe, session, kind, json, event.message, event.received_at, not_before],
-        |row| row.get(0),
     )?;
-    let seq = found("number of event", event.id, seq)?;
     tx.wake(Wake::Lane(session));
     Ok(Recorded::Accepted { session, seq })
 }
@@ -197,6 +221,14 @@ pub fn head(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<InboxRow>> {
     tx.row(sql, bind![session], read)
 }
 
+/// Whether something waits in a lane, or is being worked on.
+pub fn is_open(tx: &mut Tx<'_>, session: SessionId) -> Result<bool> {
+    let sql = "SELECT seq FROM inbox
+               WHERE session_id = ?1 AND state IN ('queued', 'claimed') AND kind <> 'command' LIMIT 1";
+    let found = tx.row(sql, bind![session], |row| row.get::<i64>(0))?;
+    Ok(found.is_some())
+}
+
 /// A command was carried out, or an event that needs no turn was dealt with.
 pub fn execute(tx: &mut Tx<'_>, event: EventId, at: Timestamp) -> Result<()> {
     let row = get(tx, event)?;
@@ -213,7 +245,8 @@ pub fn open_commands(tx: &mut Tx<'_>) -> Result<Vec<InboxRow>> {
     tx.rows(sql, &[], read)
 }
 
-/// How full a lane is. Commands do not count: they do not wait there.
+/// How full a lane is. Commands do not count: they do not wait there. The gateway's own events are counted apart: people
+/// neither wait behind a limit for them nor hear of them.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
     /// The event that a turn has.
@@ -222,20 +255,27 @@ pub struct Occupancy {
     pub waiting: usize,
     /// Those of them that came while a turn ran.
     pub came_while_busy: usize,
+    /// The gateway's own events that wait.
+    pub internal: usize,
 }
 
 /// How full a lane is.
 pub fn occupancy(tx: &mut Tx<'_>, session: SessionId) -> Result<Occupancy> {
     let mut lane = Occupancy::default();
     let rows = tx.rows(
-        "SELECT event_id, state, busy FROM inbox
+        "SELECT event_id, state, busy, kind FROM inbox
          WHERE session_id = ?1 AND state IN ('queued', 'claimed') AND kind <> 'command' ORDER BY seq",
         bind![session],
-        |row| Ok((row.get(0)?, row.state::<InboxState>(1)?, row.get::<Option<String>>(2)?)),
+        |row| {
+            let busy: Option<String> = row.get(2)?;
+            Ok((row.get(0)?, row.state::<InboxState>(1)?, busy, row.get::<String>(3)?))
+        },
     )?;
-    for (event, state, busy) in rows {
+    for (event, state, busy, kind) in rows {
         if state == InboxState::Claimed {
             lane.claimed = Some(event);
+        } else if kind == "internal" {
+            lane.internal += 1;
         } else {
             lane.waiting += 1;
             lane.came_while_busy += usize::from(busy.is_some());

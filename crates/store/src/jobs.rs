@@ -4,10 +4,13 @@
 use serde_json::Value as Json;
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::clock::Timestamp;
+use talaria_domain::digest::Fields;
+use talaria_domain::event::DedupeKey;
 use talaria_domain::ids::{JobId, RunId, SessionId};
 pub use talaria_domain::job::Job;
-use talaria_domain::job::JobKind;
+use talaria_domain::job::{JobEnd, JobKind, Promise};
 use talaria_domain::machine::{JobState, Machine as _};
+use talaria_domain::names::NodeName;
 
 use crate::bind;
 use crate::change::{found, legal};
@@ -18,7 +21,7 @@ use crate::wake::Wake;
 
 macro_rules! columns {
     () => {
-        "job_id, run_id, kind, state, return_to, work, handle, result, created_at"
+        "job_id, run_id, kind, state, return_to, work, handle, result, created_at, promise"
     };
 }
 
@@ -40,7 +43,14 @@ fn read(row: &Row<'_>) -> Result<Job> {
         handle: json(6)?,
         result: json(7)?,
         created_at: row.get(8)?,
+        promise: promise(row)?,
     })
+}
+
+fn promise(row: &Row<'_>) -> Result<Promise> {
+    let name = row.get::<String>(9)?;
+    let unknown = || StoreError::unreadable("job", &format!("unknown promise {name:?}"));
+    Promise::parse(&name).ok_or_else(unknown)
 }
 
 /// What is fixed when a job is recorded.
@@ -56,6 +66,10 @@ pub struct Order {
     pub return_to: ReturnAddress,
     /// What is to be done.
     pub work: Json,
+    /// What was promised about its end.
+    pub promise: Promise,
+    /// The process, of those on this store, that does it.
+    pub node: NodeName,
     /// Now.
     pub at: Timestamp,
 }
@@ -68,11 +82,13 @@ pub fn record(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
         kind,
         return_to,
         work,
+        promise,
+        node,
         at,
     } = order;
     tx.execute(
-        "INSERT INTO jobs (job_id, session_id, run_id, kind, state, return_to, work, created_at)
-         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7)",
+        "INSERT INTO jobs (job_id, session_id, run_id, kind, state, return_to, work, promise, node, created_at)
+         VALUES (?1, ?2, ?3, ?4, 'queued', ?5, ?6, ?7, ?9, ?8)",
         bind![
             id,
             return_to.session,
@@ -80,7 +96,9 @@ pub fn record(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
             kind.as_str(),
             to_json(return_to)?,
             to_json(work)?,
-            at
+            promise.as_str(),
+            at,
+            node
         ],
     )?;
     tx.wake(Wake::Jobs);
@@ -99,35 +117,108 @@ pub fn start(tx: &mut Tx<'_>, job: JobId, handle: &Json) -> Result<()> {
 }
 
 /// It ended, in one of the states that are ends.
-pub fn complete(
-    tx: &mut Tx<'_>,
-    job: JobId,
-    end: JobState,
-    result: &Json,
-    at: Timestamp,
-) -> Result<()> {
+pub fn complete(tx: &mut Tx<'_>, job: JobId, end: &JobEnd, at: Timestamp) -> Result<()> {
     let row = get(tx, job)?;
-    let verb = match end {
+    let verb = match end.state {
         JobState::Completed => "complete",
         JobState::Failed => "fail",
         JobState::Cancelled => "cancel",
         JobState::Lost => "lose",
         JobState::Queued | JobState::Running => "end",
     };
-    legal(job, row.state, verb, end)?;
+    legal(job, row.state, verb, end.state)?;
     tx.execute(
-        "UPDATE jobs SET state = ?2, result = ?3, ended_at = ?4 WHERE job_id = ?1",
-        bind![job, end.as_str(), to_json(result)?, at],
+        "UPDATE jobs SET state = ?2, result = ?3, told = ?4, ended_at = ?5 WHERE job_id = ?1",
+        bind![job, end.state.as_str(), to_json(&end.result)?, end.text, at],
     )?;
     tx.wake(Wake::Jobs);
     Ok(())
 }
 
+/// How it ended; none while it has not.
+pub fn end_of(tx: &mut Tx<'_>, job: JobId) -> Result<Option<JobEnd>> {
+    let row = get(tx, job)?;
+    if !row.state.is_end() {
+        return Ok(None);
+    }
+    let sql = "SELECT told FROM jobs WHERE job_id = ?1";
+    let told: Option<String> = tx.row(sql, bind![job], |row| row.get(0))?.flatten();
+    Ok(Some(JobEnd {
+        state: row.state,
+        text: told.unwrap_or_default(),
+        result: row.result.unwrap_or(Json::Null),
+    }))
+}
+
+/// Its conversation takes the result by itself. The first time counts.
+pub fn consume(tx: &mut Tx<'_>, job: JobId, at: Timestamp) -> Result<()> {
+    let sql = "UPDATE jobs SET consumed_at = COALESCE(consumed_at, ?2) WHERE job_id = ?1 RETURNING job_id";
+    let consumed = tx.row(sql, bind![job, at], |row| row.get::<JobId>(0))?;
+    found("job", job, consumed).map(drop)
+}
+
+/// Whether its conversation takes, or took, the result by itself.
+pub fn is_consumed(tx: &mut Tx<'_>, job: JobId) -> Result<bool> {
+    let sql = "SELECT consumed_at FROM jobs WHERE job_id = ?1";
+    let at: Option<Timestamp> = tx.row(sql, bind![job], |row| row.get(0))?.flatten();
+    Ok(at.is_some())
+}
+
+/// What makes the news of a job's end itself: however often it is told, it is recorded once.
+pub fn end_key(job: JobId) -> DedupeKey {
+    let fields = Fields::of("job").text(&job.to_string());
+    DedupeKey(fields.text("end").digest())
+}
+
+/// The same for what the agent that does a job begins with.
+pub fn task_key(job: JobId) -> DedupeKey {
+    let fields = Fields::of("job").text(&job.to_string());
+    DedupeKey(fields.text("task").digest())
+}
+
+/// The same for what a job reports before its end.
+pub fn report_key(job: JobId, token: u64) -> DedupeKey {
+    let fields = Fields::of("job").text(&job.to_string());
+    DedupeKey(fields.text("report").text(&token.to_string()).digest())
+}
+
 /// A job by its id.
 pub fn get(tx: &mut Tx<'_>, job: JobId) -> Result<Job> {
-    let sql = concat!("SELECT ", columns!(), " FROM jobs WHERE job_id = ?1");
-    let row = tx.row(sql, bind![job], read)?;
+    let row = find(tx, job)?;
     found("job", job, row)
+}
+
+/// A job by its id, if there is one.
+pub fn find(tx: &mut Tx<'_>, job: JobId) -> Result<Option<Job>> {
+    let sql = concat!("SELECT ", columns!(), " FROM jobs WHERE job_id = ?1");
+    tx.row(sql, bind![job], read)
+}
+
+/// The processes that a node was doing and that have not ended.
+pub fn open_processes(tx: &mut Tx<'_>, node: &NodeName) -> Result<Vec<Job>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM jobs WHERE ended_at IS NULL AND kind = 'process' AND node = ?1
+         ORDER BY COALESCE(job_id, job_id)"
+    );
+    tx.rows(sql, bind![node], read)
+}
+
+/// How many of a session's jobs have not ended.
+pub fn count_open(tx: &mut Tx<'_>, session: SessionId) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM jobs WHERE session_id = ?1 AND ended_at IS NULL";
+    Ok(tx.row(sql, bind![session], |row| row.get(0))?.unwrap_or(0))
+}
+
+/// A session's last jobs, newest first.
+pub fn recent(tx: &mut Tx<'_>, session: SessionId, limit: u32) -> Result<Vec<Job>> {
+    let sql = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM jobs WHERE session_id = ?1 ORDER BY job_id DESC LIMIT ?2"
+    );
+    tx.rows(sql, bind![session, limit], read)
 }
 
 /// Jobs that have not ended: all, or one session's.
@@ -146,7 +237,8 @@ pub fn open(tx: &mut Tx<'_>, session: Option<SessionId>) -> Result<Vec<Job>> {
             concat!(
                 "SELECT ",
                 columns!(),
-                " FROM jobs WHERE ended_at IS NULL ORDER BY job_id"
+                // By an expression and not by the key: by its key, the whole table would be walked for a few open rows.
+                " FROM jobs WHERE ended_at IS NULL ORDER BY COALESCE(job_id, job_id)"
             ),
             &[],
             read,

@@ -72,30 +72,36 @@ pub struct Lease {
 pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration) -> Result<Lease> {
     let now = tx.now()?;
     let text = name.to_string();
-    let lost = "SELECT epoch FROM leases WHERE name = ?1 AND expires_at > 0 AND expires_at <= ?2";
-    if tx
-        .row(lost, bind![text, now], |row| row.get::<i64>(0))?
-        .is_some()
-    {
-        rescue::put_back(tx, name)?;
+    let sql = "SELECT epoch, expires_at FROM leases WHERE name = ?1";
+    let before: Option<(i64, Timestamp)> =
+        tx.row(sql, bind![text], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (epoch, taken) = match before {
+        None => {
+            let sql = "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?3, ?4)
+                       ON CONFLICT (name) DO NOTHING";
+            let epoch = now.as_millis();
+            let taken = tx.execute(sql, bind![text, owner, epoch, now.plus(ttl)])?;
+            (epoch, taken)
+        }
+        Some((_, until)) if until > now => return Err(held(tx, text)?.into()),
+        Some((epoch, until)) => {
+            if until > Timestamp::ZERO {
+                rescue::put_back(tx, name)?;
+            }
+            // Nobody else took it meanwhile: that would have started another epoch.
+            let sql = "UPDATE leases SET owner = ?2, epoch = ?3 + 1, expires_at = ?4 WHERE name = ?1 AND epoch = ?3";
+            let taken = tx.execute(sql, bind![text, owner, epoch, now.plus(ttl)])?;
+            (epoch + 1, taken)
+        }
+    };
+    if taken == 0 {
+        return Err(held(tx, text)?.into());
     }
-    let epoch = tx.row(
-        "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?4, ?3)
-         ON CONFLICT (name) DO UPDATE SET
-             owner = excluded.owner, epoch = leases.epoch + 1, expires_at = excluded.expires_at
-         WHERE leases.expires_at <= ?4
-         RETURNING epoch",
-        bind![text, owner, now.plus(ttl), now],
-        |row| row.get(0),
-    )?;
-    match epoch {
-        Some(epoch) => Ok(Lease {
-            name: name.clone(),
-            owner: owner.clone(),
-            epoch,
-        }),
-        None => Err(held(tx, text)?.into()),
-    }
+    Ok(Lease {
+        name: name.clone(),
+        owner: owner.clone(),
+        epoch,
+    })
 }
 
 fn held(tx: &mut Tx<'_>, name: String) -> Result<Conflict> {

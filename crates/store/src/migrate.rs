@@ -29,6 +29,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0002_search.sqlite.sql"),
         postgres: include_str!("../migrations/0002_search.postgres.sql"),
     },
+    Migration {
+        number: 3,
+        name: "jobs",
+        sqlite: include_str!("../migrations/0003_jobs.sql"),
+        postgres: include_str!("../migrations/0003_jobs.sql"),
+    },
 ];
 
 impl Migration {

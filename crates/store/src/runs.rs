@@ -208,12 +208,60 @@ pub fn append_all(
         let row = admitted_under(tx, lease, run)?;
         return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
     };
+    write_down(tx, run, first, events, at)?;
+    Ok(first)
+}
+
+fn write_down(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    first: i64,
+    events: &[RunEvent],
+    at: Timestamp,
+) -> Result<()> {
     for (seq, event) in (first..).zip(events) {
         tx.execute(
             "INSERT INTO run_events (run_id, seq, kind, event, at) VALUES (?1, ?2, ?3, ?4, ?5)",
             bind![run, seq, event.as_str(), to_json(event)?, at],
         )?;
     }
+    Ok(())
+}
+
+/// Journals the last events of a run and ends it; gives the number of the first.
+pub fn conclude(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    run: RunId,
+    (events, outcome): (&[RunEvent], &RunOutcome),
+    at: Timestamp,
+) -> Result<i64> {
+    let (_, to) = end_of(outcome);
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let first = tx.row(
+        "UPDATE runs SET next_seq = next_seq + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
+         WHERE run_id = ?1 AND epoch = ?5 AND state = 'running'
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?6 AND epoch = ?5)
+         RETURNING next_seq - ?7",
+        bind![
+            run,
+            to.as_str(),
+            to_json(outcome)?,
+            at,
+            lease.epoch,
+            lease.name.to_string(),
+            count
+        ],
+        |row| row.get::<i64>(0),
+    )?;
+    if let Some(first) = first {
+        write_down(tx, run, first, events, at)?;
+        return Ok(first);
+    }
+    // It is not simply running: every step is looked at.
+    let first = append_all(tx, lease, run, events, at)?;
+    let row = admitted_under(tx, lease, run)?;
+    end(tx, &row, outcome, at)?;
     Ok(first)
 }
 

@@ -2,6 +2,7 @@
 //! Whoever asks for a session by its id says who they are: another principal's session is not found.
 
 use talaria_domain::clock::Timestamp;
+use talaria_domain::digest::Fields;
 use talaria_domain::ids::SessionId;
 use talaria_domain::machine::{Machine as _, SessionState};
 use talaria_domain::principal::PrincipalKey;
@@ -120,15 +121,57 @@ fn insert(
     Ok(())
 }
 
-/// The next number in a session's transcript, and whose it is. Also says that something happened in it.
-pub(crate) fn next_entry(
+/// A session in which an agent works for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apart {
+    /// What it will be called.
+    pub session: SessionId,
+    /// The one that it works for.
+    pub parent: SessionId,
+    /// Who asked for that.
+    pub owner: PrincipalKey,
+    /// Now.
+    pub at: Timestamp,
+}
+
+/// Opens a session that is nobody's conversation: no key leads to it, and its owner does not find it.
+pub fn open_apart(tx: &mut Tx<'_>, apart: &Apart) -> Result<()> {
+    let Apart {
+        session,
+        parent,
+        owner,
+        at,
+    } = apart;
+    // Made of other fields than keys are, so that no chat can have it.
+    let key = SessionKeyId(Fields::of("apart").text(&session.to_string()).digest());
+    tx.execute(
+        "INSERT INTO session_origins (key_id, session_key)
+         SELECT ?1, o.session_key FROM sessions s JOIN session_origins o ON o.key_id = s.key_id
+         WHERE s.session_id = ?2",
+        bind![key, parent],
+    )?;
+    tx.execute(
+        "INSERT INTO sessions
+             (session_id, key_id, owner, state, generation, last_seq, parent, created_at, updated_at, kind)
+         VALUES (?1, ?2, ?3, 'active', 0, 0, ?4, ?5, ?5, 'apart')",
+        bind![session, key, owner, parent, at],
+    )?;
+    Ok(())
+}
+
+/// The next `count` numbers in a session's transcript: the first of them, and whose it is. Also says that something
+/// happened in it.
+pub(crate) fn next_entries(
     tx: &mut Tx<'_>,
     session: SessionId,
+    count: usize,
     at: Timestamp,
 ) -> Result<(i64, PrincipalKey)> {
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
     let next = tx.row(
-        "UPDATE sessions SET last_seq = last_seq + 1, updated_at = ?2 WHERE session_id = ?1 RETURNING last_seq, owner",
-        bind![session, at],
+        "UPDATE sessions SET last_seq = last_seq + ?3, updated_at = ?2 WHERE session_id = ?1
+         RETURNING last_seq - ?3 + 1, owner",
+        bind![session, at, count],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     found("session", session, next)
@@ -250,7 +293,7 @@ pub fn get_owned(tx: &mut Tx<'_>, owner: PrincipalKey, session: SessionId) -> Re
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM sessions WHERE session_id = ?1 AND owner = ?2"
+        " FROM sessions WHERE session_id = ?1 AND owner = ?2 AND kind = 'conversation'"
     );
     let row = tx.row(sql, bind![session, owner], read)?;
     found("session", session, row)
@@ -267,7 +310,8 @@ pub fn list(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM sessions WHERE owner = ?1 AND session_id < ?2 ORDER BY session_id DESC LIMIT ?3"
+        " FROM sessions WHERE owner = ?1 AND session_id < ?2 AND kind = 'conversation'
+         ORDER BY session_id DESC LIMIT ?3"
     );
     tx.rows(sql, bind![owner, before, limit], read)
 }

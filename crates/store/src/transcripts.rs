@@ -4,6 +4,7 @@
 use serde_json::Value as Json;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::principal::PrincipalKey;
 pub use talaria_domain::runner::Speaker;
 
 use crate::bind;
@@ -96,17 +97,33 @@ fn read(row: &Row<'_>) -> Result<Entry> {
 
 /// Appends to a session; gives the entry's number.
 pub fn append(tx: &mut Tx<'_>, session: SessionId, said: &Utterance) -> Result<i64> {
-    let (seq, owner) = sessions::next_entry(tx, session, said.at)?;
+    append_all(tx, session, std::slice::from_ref(said))
+}
+
+/// Appends several to a session; gives the first one's number.
+pub fn append_all(tx: &mut Tx<'_>, session: SessionId, all: &[Utterance]) -> Result<i64> {
+    let Some(last) = all.last() else {
+        return Ok(0);
+    };
+    let (first, owner) = sessions::next_entries(tx, session, all.len(), last.at)?;
+    for (seq, said) in (first..).zip(all) {
+        append_one(tx, (session, owner, seq), said)?;
+    }
+    Ok(first)
+}
+
+fn append_one(
+    tx: &mut Tx<'_>,
+    (session, owner, seq): (SessionId, PrincipalKey, i64),
+    said: &Utterance,
+) -> Result<()> {
     let (speaker, detail) = (said.speaker.as_str(), to_json(&said.detail)?);
-    let entry = tx.row(
+    let entry = tx.insert(
         "INSERT INTO transcripts (session_id, seq, owner, role, text, entry, run_id, visibility, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'shown', ?8) RETURNING entry_id",
         bind![session, seq, owner, speaker, said.text, detail, said.run, said.at],
-        |row| row.get(0),
     )?;
-    let missing = || StoreError::broken("an entry was stored without an id");
-    search::note(tx, entry.ok_or_else(missing)?, owner, &said.text)?;
-    Ok(seq)
+    search::note(tx, entry, owner, &said.text)
 }
 
 /// What the model is shown, in order, from after `after`.

@@ -22,6 +22,9 @@ pub(crate) trait Connection {
         each: &mut EachRow<'_>,
     ) -> Result<()>;
 
+    /// Runs an insert that ends with `RETURNING` and the number that the engine gives the row; gives that number.
+    fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64>;
+
     /// Runs statements that take and return nothing: a migration.
     fn batch(&mut self, sql: &str) -> Result<()>;
 
@@ -54,6 +57,11 @@ impl<'c> Tx<'c> {
     /// Runs a statement and says how many rows it changed.
     pub fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
         self.connection.execute(sql, values)
+    }
+
+    /// Runs an insert that ends with `RETURNING` and the number that the engine gives the row; gives that number.
+    pub(crate) fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
+        self.connection.insert(sql, values)
     }
 
     /// Every row of a query.
@@ -111,6 +119,11 @@ impl<'c> Tx<'c> {
         if !self.wakes.contains(&wake) {
             self.wakes.push(wake);
         }
+    }
+
+    /// Nobody needs to be told: what was there to do has been done in this transaction.
+    pub fn let_sleep(&mut self, wake: Wake) {
+        self.wakes.retain(|known| *known != wake);
     }
 
     /// Runs statements that take and return nothing: a migration.

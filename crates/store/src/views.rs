@@ -10,13 +10,14 @@ mod trace;
 
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, Receipt};
-use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::Job;
 use talaria_domain::run::{Run, RunEvent};
 
 pub use self::conversation::{notices, running, waiting};
 pub use self::counts::{Counts, counts};
-pub use self::lists::{Listed, Wanted, events, parts, runs};
-pub use self::trace::{Found, find, find_message, letters_about, replies_to, tries};
+pub use self::lists::{Listed, Wanted, events, jobs, parts, runs};
+pub use self::trace::{Found, about_job, find, find_message, letters_about, replies_to, tries};
 use crate::bind;
 use crate::dead::{self, DeadLetter};
 use crate::error::Result;
@@ -78,6 +79,19 @@ pub struct PartView {
     pub attempts: Vec<(Outcome, Timestamp)>,
     /// The platform's proofs.
     pub receipts: Vec<Receipt>,
+}
+
+/// A job with its times and its last words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobView {
+    /// The job.
+    pub job: Job,
+    /// What is told about its end.
+    pub told: Option<String>,
+    /// When its conversation took the result by itself.
+    pub consumed_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A dead letter with its times.
@@ -142,6 +156,22 @@ pub fn part(tx: &mut Tx<'_>, id: PartId) -> Result<PartView> {
         attempts: tx.rows(attempts, bind![id], |row| Ok((row.json(0)?, row.get(1)?)))?,
         receipts: outbox::receipts(tx, id)?,
         queued,
+    })
+}
+
+/// A job by its id.
+pub fn job(tx: &mut Tx<'_>, id: JobId) -> Result<JobView> {
+    let job = crate::jobs::get(tx, id)?;
+    let sql = "SELECT told, consumed_at, ended_at FROM jobs WHERE job_id = ?1";
+    let rest = tx.row(sql, bind![id], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    let (told, consumed_at, ended_at) = rest.unwrap_or_default();
+    Ok(JobView {
+        job,
+        told,
+        consumed_at,
+        ended_at,
     })
 }
 

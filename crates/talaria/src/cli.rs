@@ -5,6 +5,7 @@ mod chat;
 mod config;
 mod dead;
 mod doctor;
+mod jobs;
 mod key;
 mod send;
 mod sessions;
@@ -56,6 +57,7 @@ enum Command {
     Trace(trace::Trace),
     Sessions(sessions::Sessions),
     Dead(dead::Dead),
+    Jobs(jobs::Jobs),
     Send(send::Send),
     Key(key::Key),
 }
@@ -96,6 +98,7 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Trace(trace) => trace.run(context).await,
         Command::Sessions(sessions) => sessions.run(context).await,
         Command::Dead(dead) => dead.run(context).await,
+        Command::Jobs(jobs) => jobs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
     }

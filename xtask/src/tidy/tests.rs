@@ -5,7 +5,7 @@
 
 use super::names::words;
 use super::{Finding, SourceFile, command, findings, is_read, read_tree};
-use super::{arrows, contents, migrations, names, platforms};
+use super::{arrows, contents, migrations, names, platforms, polling};
 
 fn file(path: &str, text: &str) -> SourceFile {
     SourceFile {
@@ -106,6 +106,80 @@ fn tests_do_not_sleep() {
         assert_eq!(sleep(test, "signal.wait();\n"), NONE);
     }
     assert_eq!(sleep("crates/store/src/contests.rs", thread), NONE);
+}
+
+/// The lines that are found in the body of a function on a message's way.
+fn polls(body: &str) -> Vec<usize> {
+    let text = format!("async fn wait() {{\n{body}\n}}\n");
+    faults(polling::unexplained, "crates/gateway/src/lanes.rs", &text)
+}
+
+#[test]
+fn a_tick_is_found_wherever_it_stands() {
+    assert_eq!(polls("    let ticks = tokio::time::interval(PAUSE);"), [2]);
+    assert_eq!(polls("    let ticks = interval_at(start, PAUSE);"), [2]);
+    assert_eq!(
+        polls("    stream.keep_alive(Alive::new().interval(ALIVE))"),
+        NONE
+    );
+    assert_eq!(
+        polls("    fn interval() {}\n    let a = shortest_interval(b);"),
+        NONE
+    );
+}
+
+#[test]
+fn a_pause_is_found_in_a_loop_of_any_kind_and_only_there() {
+    let pause = concat!("tokio::time::", "sleep(PAUSE).await;");
+    assert_eq!(polls(&format!("    {pause}")), NONE);
+    let before = format!("    loop {{\n        look();\n    }}\n    {pause}");
+    assert_eq!(polls(&before), NONE);
+    for start in [
+        "loop {",
+        "'again: loop {",
+        "while is_away() {",
+        "for job in jobs {",
+    ] {
+        let body = format!("    {start}\n        look();\n\n        {pause}\n    }}");
+        assert_eq!(polls(&body), [5], "{start}");
+    }
+    let started = "    while let Err(error) = ledger\n        .read()\n        .await\n    {\n";
+    assert_eq!(polls(&format!("{started}        {pause}\n    }}")), [6]);
+    let deep =
+        "    loop {\n        select! {\n            () = sleep(PAUSE) => {}\n        }\n    }";
+    assert_eq!(polls(deep), [4]);
+    assert_eq!(
+        polls("    loop {\n        sleep_until(due).await;\n    }"),
+        NONE
+    );
+}
+
+#[test]
+fn a_pause_with_a_reason_is_left_alone() {
+    let with = |above: &str| {
+        polls(&format!(
+            "    loop {{\n        {above}\n        sleep(PAUSE).await;\n    }}"
+        ))
+    };
+    assert_eq!(with("// Not polling: a lease is renewed."), NONE);
+    assert_eq!(with("// Not polling: because"), [4]);
+    assert_eq!(with("// Waits a moment, then looks again."), [4]);
+    assert_eq!(with("look();"), [4]);
+}
+
+#[test]
+fn only_the_way_of_a_message_is_kept_free_of_polling() {
+    let text = "fn a() {\n    loop {\n        sleep(PAUSE).await;\n    }\n}\n";
+    for (path, expected) in [
+        ("crates/store/src/ledger.rs", &[3][..]),
+        ("crates/agents/src/tools/terminal.rs", &[3]),
+        ("crates/store/benches/ledger/main.rs", &[]),
+        ("crates/store/src/ledger/tests.rs", &[]),
+        ("crates/sim/src/time.rs", &[]),
+        ("xtask/src/postgres.rs", &[]),
+    ] {
+        assert_eq!(faults(polling::unexplained, path, text), expected, "{path}");
+    }
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Anthropic {
             let unusable = |fault| self.link.error(fault, Progress::Nothing, 0);
             headers.insert(KEY, key.map_err(unusable)?);
         }
-        let body = request::body(request, &self.model, self.window);
+        let body = request::body(request, &self.model, self.window)?;
         ask::<Reader>(&self.link, headers, &body, heard).await
     }
 }

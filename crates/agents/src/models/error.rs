@@ -63,6 +63,12 @@ pub enum ModelError {
         /// What is wrong with it.
         why: String,
     },
+    /// The request was not sent: it has something in it that this model does not take.
+    #[error("this cannot be asked of the model: {why}")]
+    AskDifferently {
+        /// What it is.
+        why: String,
+    },
     /// The conversation has to become shorter.
     #[error(
         "the conversation is too long for the model ({why}): shorten it with /compress, or start anew with /new"

@@ -61,6 +61,7 @@ pub(super) async fn ask<R: Reader>(
             Next::Wait(wait) => {
                 let server = link.server();
                 tracing::debug!(server, attempt, ?wait, "the model server is asked again");
+                // Not polling: the model server asked for this pause, or gets a longer one each time.
                 time::sleep(wait).await;
             }
         }

@@ -43,7 +43,7 @@ impl OpenAi {
             headers.insert(AUTHORIZATION, key.map_err(unusable)?);
         }
         if !self.refuses_usage.load(Ordering::Relaxed) {
-            let body = body(request, &self.model, AskUsage::Yes);
+            let body = body(request, &self.model, AskUsage::Yes)?;
             match ask::<Reader>(&self.link, headers.clone(), &body, heard).await {
                 Err(ModelError::Refused { why, .. }) if why.contains("stream_options") => {
                     self.refuses_usage.store(true, Ordering::Relaxed);
@@ -51,7 +51,7 @@ impl OpenAi {
                 answered => return answered,
             }
         }
-        let body = body(request, &self.model, AskUsage::No);
+        let body = body(request, &self.model, AskUsage::No)?;
         ask::<Reader>(&self.link, headers, &body, heard).await
     }
 }

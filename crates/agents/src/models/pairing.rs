@@ -18,7 +18,12 @@ const MISSING: &str = "no result was recorded: the run ended before the tool ans
 #[derive(Debug, PartialEq)]
 pub(super) enum Spoken<'a> {
     /// A person's.
-    User(String),
+    User {
+        /// Their words.
+        text: String,
+        /// The addresses of the pictures that they show.
+        images: Vec<&'a str>,
+    },
     /// The agent's, with its calls and their results.
     Assistant {
         /// Its words.
@@ -53,7 +58,7 @@ pub(super) fn pair(said: &[Said]) -> Vec<Spoken<'_>> {
     for one in said {
         match one.speaker {
             Speaker::System => {}
-            Speaker::User => hear_user(&mut spoken, &one.text),
+            Speaker::User => hear_user(&mut spoken, one),
             Speaker::Assistant => hear_assistant(&mut spoken, &mut ids, one),
             Speaker::Tool => hear_tool(&mut spoken, one),
         }
@@ -61,10 +66,17 @@ pub(super) fn pair(said: &[Said]) -> Vec<Spoken<'_>> {
     spoken
 }
 
-fn hear_user(spoken: &mut Vec<Spoken<'_>>, text: &str) {
+fn hear_user<'a>(spoken: &mut Vec<Spoken<'a>>, said: &'a Said) {
+    let shown = said.images.iter().map(String::as_str);
     match spoken.last_mut() {
-        Some(Spoken::User(before)) => append(before, text),
-        _ => spoken.push(Spoken::User(text.to_owned())),
+        Some(Spoken::User { text, images }) => {
+            append(text, &said.text);
+            images.extend(shown);
+        }
+        _ => spoken.push(Spoken::User {
+            text: said.text.clone(),
+            images: shown.collect(),
+        }),
     }
 }
 
@@ -96,7 +108,7 @@ fn hear_assistant<'a>(spoken: &mut Vec<Spoken<'a>>, ids: &mut HashSet<String>, s
 fn hear_tool<'a>(spoken: &mut [Spoken<'a>], said: &'a Said) {
     let calls = spoken.iter_mut().rev().filter_map(|one| match one {
         Spoken::Assistant { calls, .. } => Some(calls),
-        Spoken::User(_) => None,
+        Spoken::User { .. } => None,
     });
     let id = said.answers.as_deref();
     let open = calls

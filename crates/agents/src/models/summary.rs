@@ -30,8 +30,8 @@ pub(super) async fn by_asking(model: &dyn Model, said: &[Said]) -> Result<String
     let request = Request {
         system: INSTRUCTIONS.to_owned(),
         said: vec![Said::plain(Speaker::User, transcript(said, most))],
-        tools: Vec::new(),
         calls: Calls::Forbidden,
+        ..Request::default()
     };
     let answer = model.answer(&request, &Nobody).await?;
     match answer.text.trim() {

@@ -1,5 +1,5 @@
-//! Decides about the calls of an answer: which tools a turn is shown, what becomes of a call that may not be, and which
-//! id a call has in the journal.
+//! Decides about the calls of an answer: which tools a turn is shown, what becomes of a call that may not be, which of
+//! them are made together, and which id a call has in the journal.
 //!
 //! Pure: authority, tools and calls in, decisions out.
 
@@ -48,6 +48,16 @@ pub(super) fn decide<'a>(
         return Err(format!("the tool `{name}` is not allowed here: {there_is}"));
     }
     Ok(tool)
+}
+
+/// Calls that may be under way together, in the order in which they were made: neighbours whose tools allow it.
+pub(super) fn batches<'a>(tools: &[Arc<dyn Tool>], calls: &'a [ToolCall]) -> Vec<&'a [ToolCall]> {
+    let is_parallel = |call: &ToolCall| {
+        let tool = tools.iter().find(|tool| tool.name() == call.tool);
+        tool.is_some_and(|tool| tool.is_parallel(&call.arguments))
+    };
+    let together = |one: &ToolCall, next: &ToolCall| is_parallel(one) && is_parallel(next);
+    calls.chunk_by(together).collect()
 }
 
 fn may_call(authority: &Authority, name: &str) -> bool {

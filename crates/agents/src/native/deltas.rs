@@ -2,7 +2,7 @@
 //! meanwhile gathers, and goes out as one event.
 //!
 //! **Invariant:** nothing is lost, doubled or turned round. Thoughts go out in one event each, when the model starts to
-//! talk or is done; the answer goes out as it grows.
+//! talk or is done; the answer goes out as it grows, and its end with the whole of it.
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +40,12 @@ impl Deltas {
                 Next::End => return Ok(()),
             }
         }
+    }
+
+    /// The answer is complete, and is journalled as a whole next: what has not been journalled of it by now need not be.
+    pub(super) fn leave_the_rest(&self) {
+        let is_thought = |delta: &Delta| matches!(delta, Delta::Reasoning(_));
+        self.lock().deltas.retain(is_thought);
     }
 
     /// Nothing more comes.

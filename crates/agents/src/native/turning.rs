@@ -3,13 +3,15 @@
 
 use std::time::Duration;
 
+use futures::future::try_join_all;
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
 use talaria_domain::runner::{Host, Said, Speaker, Stopped, ToolCall, Turn};
 use tokio::time;
 
 use super::NativeRunner;
-use super::calls::{CallIds, decide, offered};
+use super::calls::{CallIds, batches, decide, offered};
 use super::deltas::Deltas;
+use super::prompt::{images, prompt};
 use crate::models::{Answer, Calls, Finish, ModelError, Request};
 use crate::tools::{ToolContext, ToolOutput};
 
@@ -50,7 +52,10 @@ pub(super) struct Turning<'a> {
 impl<'a> Turning<'a> {
     pub(super) fn of(runner: &'a NativeRunner, turn: &'a Turn, host: &'a dyn Host) -> Self {
         let mut said = turn.history.clone();
-        said.push(Said::plain(Speaker::User, turn.prompt.clone()));
+        said.push(Said {
+            images: images(turn),
+            ..Said::plain(Speaker::User, prompt(turn))
+        });
         Self {
             runner,
             turn,
@@ -61,6 +66,7 @@ impl<'a> Turning<'a> {
                 said,
                 tools: offered(&runner.tools, &turn.authority),
                 calls: Calls::Allowed,
+                options: turn.options.clone(),
             },
             usage: Usage::default(),
         }
@@ -103,10 +109,14 @@ impl<'a> Turning<'a> {
         let answered = tokio::select! {
             biased;
             () = self.host.stopped() => return Err(End::Stopped),
+            // Before the journal: an answer that is there at once is journalled once, as a whole.
+            answered = self.runner.model.answer(&self.request, &deltas) => answered,
             // It ends by itself only when the host does not want to hear more.
             _ = &mut journal => return Err(End::Stopped),
-            answered = self.runner.model.answer(&self.request, &deltas) => answered,
         };
+        if answered.is_ok() {
+            deltas.leave_the_rest();
+        }
         deltas.close();
         // What was said before it went wrong was said.
         journal.await?;
@@ -160,24 +170,38 @@ impl<'a> Turning<'a> {
             calls: calls.clone(),
             ..Said::plain(Speaker::Assistant, answer.text)
         });
-        for call in calls {
-            let output = self.call(&call).await?;
-            self.request.said.push(Said {
-                answers: Some(call.id),
+        for batch in batches(&self.runner.tools, &calls) {
+            let outputs = self.call_together(batch).await?;
+            let results = batch.iter().zip(outputs).map(|(call, output)| Said {
+                answers: Some(call.id.clone()),
                 ..Said::plain(Speaker::Tool, output)
             });
+            self.request.said.extend(results);
         }
         Ok(())
     }
 
-    /// Runs one tool: its start is recorded before, its end afterwards.
-    async fn call(&self, call: &ToolCall) -> Result<String, End> {
-        let started = RunEvent::ToolStarted {
-            call: call.id.clone(),
-            tool: call.tool.clone(),
-            arguments: call.arguments.clone(),
-        };
-        self.host.journal(started).await?;
+    /// Runs tools beside each other, and answers in the order of their calls. The starts are recorded before any of
+    /// them, each end as it comes.
+    async fn call_together(&self, calls: &[ToolCall]) -> Result<Vec<String>, End> {
+        for call in calls {
+            let started = RunEvent::ToolStarted {
+                call: call.id.clone(),
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+            };
+            self.host.journal(started).await?;
+        }
+        // A host that does not want to hear of one end does not want to hear of the others: they are dropped.
+        let called = try_join_all(calls.iter().map(|call| self.call(call))).await?;
+        if called.iter().any(|(_, is_stopped)| *is_stopped) {
+            return Err(End::Stopped);
+        }
+        Ok(called.into_iter().map(|(output, _)| output).collect())
+    }
+
+    /// Runs one tool and records its end. Answers also whether the run was stopped meanwhile.
+    async fn call(&self, call: &ToolCall) -> Result<(String, bool), Stopped> {
         let (output, is_stopped) = self.perform(call).await;
         let completed = RunEvent::ToolCompleted {
             call: call.id.clone(),
@@ -185,10 +209,7 @@ impl<'a> Turning<'a> {
             result: output.result,
         };
         self.host.journal(completed).await?;
-        if is_stopped {
-            return Err(End::Stopped);
-        }
-        Ok(output.text)
+        Ok((output.text, is_stopped))
     }
 
     /// What the tool answers, and whether the run was stopped meanwhile.

@@ -21,7 +21,7 @@ const CALLING: [&str; 10] = [
     r#"{"type":"message_stop"}"#,
 ];
 
-const HELLO: [&str; 6] = [
+pub(crate) const HELLO: [&str; 6] = [
     START,
     r#"{"type":"ping"}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
@@ -40,11 +40,9 @@ async fn thoughts_words_calls_and_the_answer() {
     );
     let expected = [
         "thought: hmm",
-        "delta: Let me see.",
         "message: Let me see.",
         r#"start toolu_a: terminal {"command":"echo hi"}"#,
         "Done toolu_a: hi\n[exit code 0]",
-        "delta: Hello",
         "message: Hello",
     ];
     assert_eq!(host.story(), expected);
@@ -83,7 +81,7 @@ async fn an_overloaded_server_is_asked_again() {
     .await;
     let host = Recorder::new();
     assert_eq!(run(server.anthropic(), "hi", &host).await, completed(25, 5));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
     assert_eq!(server.asked().len(), 3);
 }
 
@@ -94,5 +92,5 @@ async fn a_server_that_does_not_stream_is_understood() {
     let server = Server::with([Reply::json(200, whole)]).await;
     let host = Recorder::new();
     assert_eq!(run(server.anthropic(), "hi", &host).await, completed(3, 4));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 }

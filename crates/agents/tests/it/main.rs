@@ -7,14 +7,28 @@
     reason = "a test that meets the unexpected should stop there"
 )]
 
+mod book;
+mod desk;
 mod server;
 mod world;
 
+mod adopting;
 mod anthropic_talks;
+mod background;
+mod context_children;
+mod crowd;
+mod delegating;
 mod demo_shows;
+mod gate;
 mod openai_talks;
+mod ownership;
+mod pty_programs;
 mod rounds;
+mod sending;
 mod servers_fail;
 mod stopping;
 mod summaries;
 mod terminal_runs;
+mod together;
+mod watching;
+mod wishing;

@@ -40,7 +40,7 @@ async fn an_answer_is_streamed_and_completed() {
     let server = Server::with([Reply::events(&HELLO)]).await;
     let host = Recorder::new();
     assert_eq!(run(server.openai(), "hi", &host).await, completed(9, 2));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 
     let asked = &server.asked()[0];
     assert_eq!(asked.path, "/v1/chat/completions");
@@ -64,11 +64,9 @@ async fn a_tool_is_called_between_two_answers() {
     let host = Recorder::new();
     assert_eq!(run(server.openai(), "look", &host).await, completed(14, 5));
     let expected = [
-        "delta: Let me see.",
         "message: Let me see.",
         r#"start call_a: terminal {"command":"echo from the tool"}"#,
         "Done call_a: from the tool\n[exit code 0]",
-        "delta: Hello",
         "message: Hello",
     ];
     assert_eq!(host.story(), expected);
@@ -116,10 +114,7 @@ async fn thoughts_are_kept_apart() {
     let server = Server::with([Reply::events(&thinking)]).await;
     let host = Recorder::new();
     run(server.openai(), "hi", &host).await;
-    assert_eq!(
-        host.story(),
-        ["thought: hmm", "delta: Hello", "message: Hello"]
-    );
+    assert_eq!(host.story(), ["thought: hmm", "message: Hello"]);
 }
 
 /// "The chat completion object", OpenAI API reference.
@@ -130,7 +125,7 @@ async fn a_server_that_does_not_stream_is_understood() {
     let server = Server::with([Reply::json(200, whole)]).await;
     let host = Recorder::new();
     assert_eq!(run(server.openai(), "hi", &host).await, completed(9, 2));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 }
 
 #[tokio::test]

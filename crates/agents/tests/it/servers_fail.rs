@@ -37,7 +37,7 @@ async fn a_busy_server_is_asked_again_when_it_says() {
     let host = Recorder::new();
     let outcome = run(server.openai_with(patience), "hi", &host).await;
     assert_eq!(outcome, completed(9, 2));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_stream_that_breaks_before_anything_was_heard_is_asked_again() {
     .await;
     let host = Recorder::new();
     assert_eq!(run(server.openai(), "hi", &host).await, completed(9, 2));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn a_stream_that_breaks_after_its_end_counts() {
     let server = Server::with([Reply::Cut(lines(&HELLO[..2]))]).await;
     let host = Recorder::new();
     assert_eq!(run(server.openai(), "hi", &host).await, completed(0, 0));
-    assert_eq!(host.story(), ["delta: Hello", "message: Hello"]);
+    assert_eq!(host.story(), ["message: Hello"]);
 }
 
 #[tokio::test]

@@ -6,19 +6,26 @@ use std::time::Duration;
 use serde_json::Value;
 use talaria_agents::models::Model;
 use talaria_agents::native::NativeRunner;
+use talaria_agents::processes::Processes;
 use talaria_agents::tools::{self, Environment};
 use talaria_domain::adapter::Pending;
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::authority::{Authority, Grant, ResourceKind};
-use talaria_domain::ids::{RunId, SessionId};
+use talaria_domain::capabilities::DeliveryWindow;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::event::{Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind};
+use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::{BusyPolicy, Profile};
 use talaria_domain::run::{RunEvent, RunOutcome, ToolResult};
-use talaria_domain::runner::{Host, Runner as _, Stopped, Turn};
+use talaria_domain::runner::{Host, Reach, Runner as _, Stopped, Turn};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::book::{Beyond, Book};
 
 /// More than anything here takes: a test that waits for so long has failed.
 pub(crate) const TOO_LONG: Duration = Duration::from_secs(30);
@@ -38,6 +45,8 @@ pub(crate) struct Recorder {
     /// The call at which the host says that the run is over.
     stops_at: Option<usize>,
     stop: CancellationToken,
+    /// What it can do beyond the conversation.
+    pub(crate) beyond: Beyond,
 }
 
 impl Recorder {
@@ -49,6 +58,7 @@ impl Recorder {
             calls: Mutex::default(),
             stops_at: None,
             stop: CancellationToken::new(),
+            beyond: Beyond::new(Book::new()),
         }
     }
 
@@ -91,7 +101,8 @@ impl Recorder {
             .unwrap();
     }
 
-    /// The same as [`Self::events`] in a short form, with deltas put together.
+    /// The same as [`Self::events`] in a short form, with deltas put together. Those that a whole message follows are part
+    /// of it; how many there are depends on how fast the server was.
     pub(crate) fn story(&self) -> Vec<String> {
         let mut story = Vec::new();
         let mut delta = String::new();
@@ -99,6 +110,13 @@ impl Recorder {
             if let RunEvent::MessageDelta { text } = event {
                 delta.push_str(&text);
                 continue;
+            }
+            if let RunEvent::MessageCompleted { text } = &event {
+                assert!(
+                    text.starts_with(&delta),
+                    "{delta:?} is not a beginning of {text:?}"
+                );
+                delta.clear();
             }
             if !delta.is_empty() {
                 story.push(format!("delta: {}", std::mem::take(&mut delta)));
@@ -163,6 +181,10 @@ impl Host for Recorder {
             Ok(self.steered.lock().unwrap().pop().unwrap_or_default())
         })
     }
+
+    fn reach(&self) -> &dyn Reach {
+        &self.beyond
+    }
 }
 
 /// A turn in which somebody says `prompt` and the tools `allowed` may be called.
@@ -193,9 +215,45 @@ pub(crate) fn turn(prompt: &str, allowed: &[&str]) -> Turn {
             profile: "assistant".into(),
             session: SessionId::from_bytes([8; 16]),
         },
+        session_key: "key".to_owned(),
+        window: DeliveryWindow::Always,
+        depth: 0,
         history: Vec::new(),
         input: Vec::new(),
         prompt: prompt.to_owned(),
+        options: std::collections::BTreeMap::default(),
+    }
+}
+
+/// A turn that shows pictures and has wishes.
+pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
+    let attachment = |address: &&str| Attachment {
+        kind: AttachmentKind::Image,
+        locator: (*address).to_owned(),
+        file_name: None,
+        media_type: None,
+        size_bytes: None,
+    };
+    let turn = turn(prompt, &[]);
+    let to = &turn.return_to;
+    let event = Event {
+        id: EventId::from_bytes([1; 16]),
+        dedupe: DedupeKey::derive(&to.address.platform, &to.address.account, "1"),
+        address: to.address.clone(),
+        principal: to.requester.clone(),
+        message: None,
+        kind: EventKind::Message(Content {
+            text: prompt.to_owned(),
+            attachments: pictures.iter().map(attachment).collect(),
+            ..Content::default()
+        }),
+        sent_at: None,
+        received_at: Timestamp::ZERO,
+    };
+    Turn {
+        input: vec![event],
+        options: serde_json::from_value(options).unwrap(),
+        ..turn
     }
 }
 
@@ -225,13 +283,20 @@ fn allowing(tools: &[&str]) -> Authority {
 
 /// A runner with all tools.
 pub(crate) fn runner(model: Arc<dyn Model>) -> NativeRunner {
-    NativeRunner::new(model, tools::all(environment()))
+    NativeRunner::new(model, tools::all(&environment(), &processes()))
+}
+
+/// For those who start nothing in the background.
+fn processes() -> Arc<Processes> {
+    let nowhere = "/nowhere/at/all".into();
+    let stop = CancellationToken::new();
+    Arc::new(Processes::new(nowhere, TaskTracker::new(), stop))
 }
 
 /// What the tools' children get.
 pub(crate) fn environment() -> Environment {
     let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
-    Environment(vec![path, ("HOME".to_owned(), "/".to_owned())])
+    Environment::allowed([path, ("HOME".to_owned(), "/".to_owned())])
 }
 
 /// Runs a turn with the terminal to its end.
@@ -243,7 +308,7 @@ pub(crate) async fn run(model: Arc<dyn Model>, prompt: &str, host: &Recorder) ->
 pub(crate) async fn terminal(arguments: &Value, host: &Recorder) -> (String, ToolResult) {
     let turn = turn("", &[]);
     let context = tools::ToolContext { turn: &turn, host };
-    let tools = tools::all(environment());
+    let tools = tools::all(&environment(), &processes());
     let terminal = tools.iter().find(|tool| tool.name() == "terminal").unwrap();
     let output = within(terminal.call(arguments, &context)).await;
     (output.text, output.result)

@@ -6,7 +6,7 @@ use talaria_domain::ids::{EventId, SessionId};
 use talaria_domain::principal::PrincipalKey;
 use talaria_domain::runner::Speaker;
 use talaria_domain::session_key::{SessionKey, Source};
-use talaria_store::inbox::{self, Arrival};
+use talaria_store::inbox::{self, Arrival, InboxRow};
 use talaria_store::sessions::{self, Opening, Session};
 use talaria_store::transcripts::{self, Entry, Stretch, Utterance, Visibility};
 use talaria_store::{Result, StoreError, Tx};
@@ -39,7 +39,7 @@ fn owner(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<PrincipalKey> {
 /// `/new`.
 pub(super) fn new(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let session = order.row.session;
-    let was_running = stop::end_turn(tx, order.shared, session, "a new conversation was begun")?;
+    let stopped = stop::end_turn(tx, order.shared, session, "a new conversation was begun")?;
     drop_waiting(tx, order, "a new conversation was begun")?;
     let fresh = sessions::reset(tx, &opening(order), "new")?;
     if !order.arguments.is_empty() {
@@ -48,16 +48,20 @@ pub(super) fn new(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     }
     Ok(Answer {
         text: "This is a new conversation. /resume goes back to the last one.".to_owned(),
-        stopped: was_running.then_some(session),
+        stopped,
     })
 }
 
-/// What waited in the conversation that is left.
+/// What waited in the conversation that is left. The gateway's own events stay: they belong to it wherever its chat is.
 fn drop_waiting(tx: &mut Tx<'_>, order: &Order<'_>, reason: &str) -> Result<()> {
     let now = order.shared.now();
     let waiting = inbox::lane(tx, order.row.session)?;
-    let is_command = |event: &Event| matches!(event.kind, EventKind::Command { .. });
-    for row in waiting.iter().filter(|row| !is_command(&row.event)) {
+    let is_dropped = |row: &&InboxRow| match row.event.kind {
+        EventKind::Command { .. } => false,
+        EventKind::Internal { .. } => row.attempts > 0,
+        _ => true,
+    };
+    for row in waiting.iter().filter(is_dropped) {
         if row.attempts > 0 {
             stop::abandon(tx, order.shared, row, reason)?;
         } else {
@@ -86,7 +90,7 @@ pub(super) fn resume(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     if wanted.id == session {
         return Ok(Answer::text("You are in that conversation."));
     }
-    let was_running = stop::end_turn(
+    let stopped = stop::end_turn(
         tx,
         order.shared,
         session,
@@ -97,7 +101,7 @@ pub(super) fn resume(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     sessions::resume(tx, key, owner, wanted.id, order.shared.now())?;
     Ok(Answer {
         text: format!("You are back in {}.", named(&wanted)),
-        stopped: was_running.then_some(session),
+        stopped,
     })
 }
 

@@ -12,6 +12,7 @@ use talaria_store::{Result, Tx, inbox, runs, sessions};
 
 use super::{Answer, Order};
 use crate::delivery::say;
+use crate::jobs::delegation;
 use crate::shared::Shared;
 use crate::turns::envelope::{self, Company};
 use crate::turns::history;
@@ -19,7 +20,8 @@ use crate::turns::history;
 /// `/stop`.
 pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let session = order.row.session;
-    if !end_turn(tx, order.shared, session, "stopped by /stop")? {
+    let stopped = end_turn(tx, order.shared, session, "stopped by /stop")?;
+    if stopped.is_empty() {
         return Ok(Answer::text("There is nothing to stop."));
     }
     let waiting = inbox::occupancy(tx, session)?.waiting;
@@ -28,22 +30,19 @@ pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
         1 => "Stopped. One message is waiting and comes next.".to_owned(),
         more => format!("Stopped. {more} messages are waiting and come next."),
     };
-    Ok(Answer {
-        text,
-        stopped: Some(session),
-    })
+    Ok(Answer { text, stopped })
 }
 
-/// Ends the turn that a session's lane has, if it has one: one that runs, or one that is about to be tried again. The
-/// caller tells the runner after the commit.
+/// Ends the turn that a session's lane has, if it has one: one that runs, or one that is about to be tried again; and what
+/// that turn delegated and waited for. Gives the sessions whose turns ended: the caller tells them after the commit.
 pub(crate) fn end_turn(
     tx: &mut Tx<'_>,
     shared: &Shared,
     session: SessionId,
     reason: &str,
-) -> Result<bool> {
+) -> Result<Vec<SessionId>> {
     let Some(event) = turn_of(tx, session)? else {
-        return Ok(false);
+        return Ok(Vec::new());
     };
     let now = shared.now();
     leases::seize(tx, &LeaseName::Lane(session))?;
@@ -52,7 +51,9 @@ pub(crate) fn end_turn(
     abandon(tx, shared, &row, reason)?;
     // Whoever waits behind it has not heard of anything that frees the lane.
     tx.wake(Wake::Lane(session));
-    Ok(true)
+    let mut stopped = delegation::let_go(tx, shared, session, None)?.sessions;
+    stopped.push(session);
+    Ok(stopped)
 }
 
 /// Gives up an event that was begun, whether or not a turn has it: what was shown of its answer ends with it, and what

@@ -4,7 +4,7 @@
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::capabilities::Capability;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::{PartId, ReplyId, RunId, SessionId};
 use talaria_domain::live::Happening;
 use talaria_domain::machine::ReplyState;
@@ -24,7 +24,9 @@ impl Place {
     /// Where an event was said.
     pub(crate) fn of_event(event: &Event, session: SessionId, profile: &ProfileName) -> Self {
         let mut address = event.address.clone();
-        address.reply_to.clone_from(&event.message);
+        if !matches!(event.kind, EventKind::Internal { .. }) {
+            address.reply_to.clone_from(&event.message);
+        }
         Self(ReturnAddress {
             address,
             requester: event.principal.clone(),

@@ -7,7 +7,7 @@ use talaria_domain::address::ChatKind;
 use talaria_domain::event::{Content, Mention};
 
 /// Every command: its name and what it does, for `/help`.
-pub const COMMANDS: [(&str, &str); 15] = [
+pub const COMMANDS: [(&str, &str); 17] = [
     ("help", "what I understand"),
     ("new", "start a new conversation"),
     ("resume", "[ID] go on with an earlier conversation"),
@@ -29,6 +29,11 @@ pub const COMMANDS: [(&str, &str); 15] = [
         "interrupt",
         "always stop the current turn for a new message here",
     ),
+    (
+        "background",
+        "[TEXT] do this in the background; the result is posted here",
+    ),
+    ("jobs", "what is done in the background"),
     ("status", "what is going on"),
     ("whoami", "who I think you are"),
     ("trace", "[ID] what happened to a message"),

@@ -48,6 +48,14 @@ fn scope_of(tx: &mut Tx<'_>, session: SessionId) -> Result<ScopeKey> {
     Ok(identity.key())
 }
 
+/// What holds for the gateway's own events: they never stop a turn.
+pub(crate) const fn gentle(policy: BusyPolicy) -> BusyPolicy {
+    match policy {
+        BusyPolicy::Steer => BusyPolicy::Steer,
+        BusyPolicy::Queue | BusyPolicy::Interrupt => BusyPolicy::Queue,
+    }
+}
+
 /// What the sender is told, once for each turn that is in the way.
 pub(crate) const fn told(policy: BusyPolicy) -> &'static str {
     match policy {

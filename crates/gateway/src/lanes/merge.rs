@@ -1,11 +1,11 @@
 //! Which messages become one turn. Pure: rows in, ids out.
 //!
-//! Rapid messages of one sender at one address are one thought. Nothing else is ever merged: not two senders, not two
-//! threads, not a message with something of somebody else in between.
+//! Rapid messages of one sender at one address are one thought, and so is the news of several jobs of theirs. Nothing else
+//! is ever merged: not two senders, not two threads, not a message with something of somebody else in between.
 
 use std::time::Duration;
 
-use talaria_domain::event::{Event, EventKind};
+use talaria_domain::event::{Event, EventKind, InternalCause};
 use talaria_domain::ids::EventId;
 
 /// Those of `rest`, in order, that become part of `first`: each within `window` of the one before it.
@@ -17,7 +17,7 @@ pub fn merge<'a>(
     let mut last = first;
     let mut merged = Vec::new();
     for next in rest {
-        if window.is_zero() || !belongs(last, next, window) {
+        if !belongs(last, next, window) {
             break;
         }
         merged.push(next.id);
@@ -28,11 +28,24 @@ pub fn merge<'a>(
 
 fn belongs(last: &Event, next: &Event, window: Duration) -> bool {
     let is_message = |event: &Event| matches!(event.kind, EventKind::Message(_));
-    is_message(last)
+    let is_rapid = is_message(last)
         && is_message(next)
+        && !window.is_zero()
+        && next.received_at.since(last.received_at) <= window;
+    (is_rapid || (is_news(last) && is_news(next)))
         && last.principal.key() == next.principal.key()
         && last.address.target() == next.address.target()
-        && next.received_at.since(last.received_at) <= window
+}
+
+/// Whether it is news of a job. All that waits of it is told at once, however long it waited.
+pub fn is_news(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Internal {
+            cause: InternalCause::JobEnded { .. },
+            ..
+        }
+    )
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ pub(super) async fn keep(shared: Arc<Shared>, index: usize) {
         tokio::select! {
             biased;
             () = shared.stop.cancelled() => return,
+            // Not polling: the platform is away; each pause is longer than the last.
             () = tokio::time::sleep(pause) => {}
         }
         pause = (pause * 2).min(LONGEST);

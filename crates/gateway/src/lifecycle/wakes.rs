@@ -23,8 +23,11 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
         match wake {
             Some(Wake::Lane(session)) => lanes::knock(&shared, session),
             Some(Wake::Target(target)) => delivery::knock(&shared, target),
-            Some(Wake::Jobs) => {}
-            Some(Wake::Everything) => look_at_everything(Arc::clone(&shared)).await,
+            Some(Wake::Jobs) => shared.jobs_changed.notify_waiters(),
+            Some(Wake::Everything) => {
+                shared.jobs_changed.notify_waiters();
+                look_at_everything(Arc::clone(&shared)).await;
+            }
             None => return,
         }
     }
@@ -37,6 +40,7 @@ pub(crate) async fn look_at_everything(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.stop.cancelled() => return,
+            // Not polling: the ledger is away, and says nothing when it is back.
             () = tokio::time::sleep(LEDGER_PAUSE) => {}
         }
     }

@@ -3,22 +3,24 @@
 
 use std::sync::Arc;
 
+use talaria_domain::authority::Authority;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, EventKind, Wishes};
 use talaria_domain::ids::{DeadId, RunId, SessionId};
-use talaria_domain::live::Happening;
 use talaria_domain::machine::InboxState;
 use talaria_domain::runner::{Said, Speaker};
-use talaria_domain::session_key::{SessionKey, Source};
+use talaria_domain::session_key::{SessionKey, SessionKeyId, Source};
 use talaria_store::inbox::{self, InboxRow};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::runs::{self, Admission};
 use talaria_store::{Conflict, Result, StoreError, Tx, sessions};
 
 use super::envelope::{self, Company};
-use super::history;
 use super::resume::{self, Resume};
+use super::{errand, history};
 use crate::delivery::say::{self, Place, Statement};
+use crate::jobs::delegation::{self, Errand};
+use crate::jobs::keep::Told;
 use crate::lanes::merge;
 use crate::settings::ProfileSettings;
 use crate::shared::Shared;
@@ -33,7 +35,7 @@ pub(crate) enum Begin {
     /// Something, at that time.
     Later(Timestamp),
     /// It needed no turn; these people are told.
-    Told(Vec<Happening>),
+    Told(Told),
     /// A turn.
     Turn(Box<Begun>),
 }
@@ -49,11 +51,32 @@ pub(crate) struct Begun {
     pub(crate) profile: ProfileSettings,
     pub(crate) place: Place,
     pub(crate) company: Company,
+    /// What a model is shown of what was said before, each with its number; none if that is too much to read here.
+    pub(crate) history: Option<Vec<(i64, Said)>>,
+    pub(crate) key: SessionKeyId,
+    /// The task that it does for another run.
+    pub(crate) errand: Option<Errand>,
 }
 
 impl Begun {
     pub(crate) fn session(&self) -> SessionId {
         self.row.session
+    }
+
+    /// What it may use.
+    pub(crate) fn authority(&self) -> &Authority {
+        let own = &self.profile.authority;
+        self.errand.as_ref().map_or(own, |errand| &errand.authority)
+    }
+
+    /// How many delegations it is away from a person.
+    pub(crate) fn depth(&self) -> u32 {
+        self.errand.as_ref().map_or(0, |errand| errand.depth)
+    }
+
+    /// What a program asked for beside its words.
+    pub(crate) fn wishes(&self) -> Option<&Wishes> {
+        wishes(self.events.last()?)
     }
 
     /// What is said now, as the model is told.
@@ -62,12 +85,24 @@ impl Begun {
     }
 }
 
+fn wishes(event: &Event) -> Option<&Wishes> {
+    match &event.kind {
+        EventKind::Message(content) => content.wishes.as_deref(),
+        _ => None,
+    }
+}
+
 /// Begins the next turn of a session.
 pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -> Result<Begin> {
-    let now = shared.now();
-    let Some(head) = inbox::head(tx, session)? else {
-        return Ok(Begin::Nothing);
-    };
+    match inbox::head(tx, session)? {
+        Some(head) => begin_with(tx, shared, head),
+        None => Ok(Begin::Nothing),
+    }
+}
+
+/// Begins the turn for what was just found at the front of a lane.
+pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) -> Result<Begin> {
+    let (session, now) = (head.session, shared.now());
     if head.state == InboxState::Queued && head.not_before > now {
         return Ok(Begin::Later(head.not_before));
     }
@@ -105,6 +140,11 @@ pub(crate) fn begin(tx: &mut Tx<'_>, shared: &Arc<Shared>, session: SessionId) -
         return give_up(tx, shared, (&lease, &row), &place, &reason);
     };
     let begun = gather(tx, shared, (lease, row, run, before), profile, &key)?;
+    if begun.errand.as_ref().is_some_and(|errand| errand.is_over) {
+        inbox::discard(tx, begun.row.event.id, "its job has ended", now)?;
+        leases::release(tx, &begun.lease)?;
+        return Ok(Begin::Told(Told::new()));
+    }
     match what_to_do(tx, shared, before, &begun)? {
         Resume::Again => admit(tx, begun, now),
         Resume::Tell { tools } => tell(tx, shared, &begun, &tools),
@@ -137,7 +177,7 @@ fn gather(
         let merged = inbox::merged(tx, row.event.id)?;
         events.extend(merged.into_iter().map(|row| row.event));
     }
-    if !window.is_zero() {
+    if !window.is_zero() || merge::is_news(&row.event) {
         let lane = inbox::lane(tx, session)?;
         let rest = lane.into_iter().map(|row| row.event);
         let rest: Vec<Event> = rest.filter(|event| event.id != row.event.id).collect();
@@ -154,6 +194,7 @@ fn gather(
     } else {
         Company::Alone
     };
+    let errand = delegation::errand_of(tx, &row)?;
     // The anchor is the last of several: that is where the conversation is.
     let last = events.last().unwrap_or(&row.event);
     Ok(Begun {
@@ -164,6 +205,9 @@ fn gather(
         events,
         run,
         company,
+        history: history::recent(tx, session)?,
+        key: key.id(),
+        errand: errand.map(|errand| errand.within(&profile.authority)),
     })
 }
 
@@ -196,11 +240,14 @@ fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
         event: begun.row.event.id,
         runner: begun.profile.profile.runner.clone(),
         attempt: begun.row.attempts,
-        authority: begun.profile.authority.clone(),
+        authority: begun.authority().clone(),
         return_to: begun.place.0.clone(),
         at: now,
     };
     runs::record_running(tx, &begun.lease, &admission)?;
+    if let Some(errand) = &begun.errand {
+        delegation::begin(tx, errand, begun.run)?;
+    }
     Ok(Begin::Turn(Box::new(begun)))
 }
 
@@ -216,6 +263,11 @@ fn tell(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, tools: &[String]) -> Re
         )
     };
     let session = begun.session();
+    if let Some(errand) = &begun.errand {
+        let row = (&begun.lease, &begun.row);
+        let reason = errand::interrupted(tools);
+        return errand::give_up(tx, shared, row, errand, &reason);
+    }
     let asked = Said::plain(Speaker::User, begun.prompt());
     history::append(tx, session, None, &asked, now)?;
     history::append(
@@ -233,7 +285,7 @@ fn tell(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, tools: &[String]) -> Re
     )?;
     inbox::complete(tx, &begun.lease, begun.row.event.id, now)?;
     leases::hand_in(tx, &begun.lease)?;
-    Ok(Begin::Told(vec![said]))
+    Ok(Begin::Told(vec![(session, said)]))
 }
 
 /// The event is given up: an operator finds it, and the person is told.
@@ -244,11 +296,14 @@ pub(crate) fn give_up(
     place: &Place,
     reason: &str,
 ) -> Result<Begin> {
+    if let Some(errand) = delegation::errand_of(tx, row)? {
+        return errand::give_up(tx, shared, (lease, row), &errand, reason);
+    }
     let letter = DeadId::next(&*shared.ids, shared.now());
     let text =
         format!("I could not answer this: {reason}. It is kept for the operator as {letter}.");
     let said = say::answer(tx, shared, place, &Statement::to(row, None, &text))?;
     inbox::give_up(tx, lease, row.event.id, letter, reason)?;
     leases::release(tx, lease)?;
-    Ok(Begin::Told(vec![said]))
+    Ok(Begin::Told(vec![(row.session, said)]))
 }

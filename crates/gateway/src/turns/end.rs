@@ -5,14 +5,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::run::{RunEvent, RunOutcome};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_store::{Result, StoreError, Tx, inbox, leases, runs};
 
 use super::begin::{self, Begin, Begun};
-use super::{LEDGER_PAUSE, history};
+use super::{LEDGER_PAUSE, errand, history};
 use crate::delivery::say::{self, Statement};
+use crate::jobs::keep::Told;
 use crate::shared::Shared;
 use crate::turns::record::{self, Record};
 
@@ -42,13 +44,22 @@ impl Ended {
     }
 }
 
+/// What is left in a lane when a turn has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Nothing was when it did.
+    Empty,
+    /// That has to be looked at.
+    Unknown,
+}
+
 /// Writes the end of a turn down, as soon as the ledger can be reached.
 pub(crate) async fn settle(
     shared: &Arc<Shared>,
     begun: &Arc<Begun>,
     (journal, unwritten): (&[RunEvent], Vec<RunEvent>),
     ended: Ended,
-) {
+) -> Rest {
     let record = record::record(journal);
     let last_words = LastWords { record, unwritten };
     loop {
@@ -56,25 +67,27 @@ pub(crate) async fn settle(
         let (session, run, last_words) = (begun.session(), begun.run, last_words.clone());
         let written = shared
             .ledger
-            .write(move |tx| write(tx, &this, &begun, &last_words, &ended))
+            .write(move |tx| {
+                let told = write(tx, &this, &begun, &last_words, &ended)?;
+                Ok((told, inbox::is_open(tx, session)?))
+            })
             .await;
         match written {
-            Ok(happenings) => {
-                for happening in happenings {
-                    shared.watchers.tell(session, happening);
-                }
-                return;
+            Ok((told, is_open)) => {
+                shared.watchers.tell_all(told);
+                return if is_open { Rest::Unknown } else { Rest::Empty };
             }
             Err(StoreError::Conflict(conflict)) => {
                 // Somebody else has ended it: a command, or a node that took over.
                 tracing::debug!(%run, %conflict, "the turn was ended elsewhere");
-                return;
+                return Rest::Unknown;
             }
             Err(error) => {
                 tracing::error!(%run, %error, "the end of a turn could not be written; trying again");
                 tokio::select! {
                     biased;
-                    () = shared.stop.cancelled() => return,
+                    () = shared.stop.cancelled() => return Rest::Unknown,
+                    // Not polling: the ledger is away, and says nothing when it is back.
                     () = tokio::time::sleep(LEDGER_PAUSE) => {}
                 }
             }
@@ -84,8 +97,8 @@ pub(crate) async fn settle(
 
 /// What a run said at last.
 #[derive(Clone)]
-struct LastWords {
-    record: Record,
+pub(super) struct LastWords {
+    pub(super) record: Record,
     /// What is not in the journal yet.
     unwritten: Vec<RunEvent>,
 }
@@ -96,13 +109,31 @@ fn write(
     begun: &Begun,
     last_words: &LastWords,
     ended: &Ended,
-) -> Result<Vec<Happening>> {
-    match ended {
-        Ended::Answered(outcome) => answer(tx, shared, begun, last_words, outcome),
-        Ended::Failed(reason) => fail(tx, shared, begun, last_words, reason),
-        Ended::Stopped => interrupt(tx, shared, begun, last_words),
-        Ended::Panicked => again(tx, shared, begun, last_words),
-    }
+) -> Result<Told> {
+    let happenings = match (ended, &begun.errand) {
+        (Ended::Answered(outcome), Some(errand)) => {
+            return errand::answer(tx, shared, (begun, errand), last_words, outcome);
+        }
+        (Ended::Failed(reason), Some(errand)) => {
+            return errand::fail(tx, shared, (begun, errand), last_words, reason);
+        }
+        (Ended::Panicked, _) => return again(tx, shared, begun, last_words),
+        (Ended::Answered(outcome), None) => answer(tx, shared, begun, last_words, outcome),
+        (Ended::Failed(reason), None) => fail(tx, shared, begun, last_words, reason),
+        (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words),
+    };
+    happenings.map(|happenings| in_session(begun, happenings).collect())
+}
+
+/// What happened in the turn's own session.
+pub(super) fn in_session(
+    begun: &Begun,
+    happenings: Vec<Happening>,
+) -> impl Iterator<Item = (SessionId, Happening)> {
+    let session = begun.session();
+    happenings
+        .into_iter()
+        .map(move |happening| (session, happening))
 }
 
 fn answer(
@@ -168,37 +199,41 @@ fn again(
     shared: &Arc<Shared>,
     begun: &Begun,
     last_words: &LastWords,
-) -> Result<Vec<Happening>> {
+) -> Result<Told> {
     let reason = "the runner broke".to_owned();
     let outcome = RunOutcome::Failed { reason };
-    let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
+    let happenings = close(tx, shared, begun, last_words, &outcome)?;
+    let mut all: Told = in_session(begun, happenings).collect();
     let (attempts, now) = (begun.row.attempts, shared.now());
     if attempts >= shared.settings.limits.attempts {
         let reason = format!("what thinks for me broke {attempts} times");
         let row = (&begun.lease, &begun.row);
         let told = begin::give_up(tx, shared, row, &begun.place, &reason)?;
         if let Begin::Told(told) = told {
-            happenings.extend(told);
+            all.extend(told);
         }
-        return Ok(happenings);
+        return Ok(all);
     }
     let pause = RETRY_PAUSE * 2_u32.saturating_pow(attempts.saturating_sub(1));
     inbox::retry_at(tx, &begun.lease, begun.row.event.id, now.plus(pause))?;
     leases::release(tx, &begun.lease)?;
-    Ok(happenings)
+    Ok(all)
 }
 
-fn remember(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, said: &[Said]) -> Result<()> {
+pub(super) fn remember(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    begun: &Begun,
+    said: &[Said],
+) -> Result<()> {
     let (session, run, now) = (begun.session(), Some(begun.run), shared.now());
     let asked = Said::plain(Speaker::User, begun.prompt());
-    for said in std::iter::once(&asked).chain(said) {
-        history::append(tx, session, run, said, now)?;
-    }
-    Ok(())
+    let all = std::iter::once(&asked).chain(said);
+    history::append_all(tx, session, run, all, now)
 }
 
 /// The run's last words in its journal, and its end.
-fn close(
+pub(super) fn close(
     tx: &mut Tx<'_>,
     shared: &Shared,
     begun: &Begun,
@@ -208,8 +243,7 @@ fn close(
     let (run, now) = (begun.run, shared.now());
     let mut events = last_words.unwritten.clone();
     events.push(RunEvent::Ended(outcome.clone()));
-    let first = runs::append_all(tx, &begun.lease, run, &events, now)?;
-    runs::complete(tx, &begun.lease, run, outcome, now)?;
+    let first = runs::conclude(tx, &begun.lease, run, (&events, outcome), now)?;
     let told = (first..).zip(events);
     Ok(told
         .map(|(seq, what)| Happening::Yielded { run, seq, what })

@@ -161,6 +161,7 @@ mod tests {
                 text: Some("draft A".to_owned()),
             }),
             mention: Mention::Direct,
+            wishes: None,
         };
         let shared = prompt(&[event(content.clone())], Company::Shared);
         assert_eq!(

@@ -11,14 +11,27 @@ use talaria_store::{Result, Tx};
 /// More than any window holds.
 const MOST: u32 = 20_000;
 
+/// What is read where a turn begins: the writer has better things to do than to read long histories.
+const FEW: u32 = 64;
+
+/// What a model is shown of a session, each with its number; none if it is much.
+pub(crate) fn recent(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Vec<(i64, Said)>>> {
+    let entries = transcripts::shown(tx, session, 0, FEW + 1)?;
+    let is_all = entries.len() <= FEW as usize;
+    Ok(is_all.then(|| in_order(entries)))
+}
+
 /// What a model is shown of a session, each with its number.
 pub(crate) fn shown(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<(i64, Said)>> {
-    let entries = transcripts::shown(tx, session, 0, MOST)?;
+    Ok(in_order(transcripts::shown(tx, session, 0, MOST)?))
+}
+
+fn in_order(entries: Vec<Entry>) -> Vec<(i64, Said)> {
     let (summaries, rest): (Vec<Entry>, Vec<Entry>) = entries
         .into_iter()
         .partition(|entry| entry.speaker == Speaker::System);
     let all = summaries.into_iter().chain(rest);
-    Ok(all.map(|entry| (entry.seq, said(entry))).collect())
+    all.map(|entry| (entry.seq, said(entry))).collect()
 }
 
 fn said(entry: Entry) -> Said {
@@ -28,6 +41,7 @@ fn said(entry: Entry) -> Said {
         calls: serde_json::from_value(field("calls")).unwrap_or_default(),
         answers: serde_json::from_value(field("answers")).unwrap_or_default(),
         text: entry.text,
+        images: Vec::new(),
     }
 }
 
@@ -38,21 +52,36 @@ pub(crate) fn append(
     run: Option<RunId>,
     said: &Said,
     at: Timestamp,
-) -> Result<i64> {
+) -> Result<()> {
+    append_all(tx, session, run, [said], at)
+}
+
+/// Appends several to a session's transcript.
+pub(crate) fn append_all<'a>(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    run: Option<RunId>,
+    said: impl IntoIterator<Item = &'a Said>,
+    at: Timestamp,
+) -> Result<()> {
+    let all: Vec<Utterance> = said.into_iter().map(|it| utterance(it, run, at)).collect();
+    transcripts::append_all(tx, session, &all).map(drop)
+}
+
+fn utterance(said: &Said, run: Option<RunId>, at: Timestamp) -> Utterance {
     let is_plain = said.calls.is_empty() && said.answers.is_none();
     let detail = if is_plain {
         Value::Null
     } else {
         json!({ "calls": said.calls, "answers": said.answers })
     };
-    let utterance = Utterance {
+    Utterance {
         speaker: said.speaker,
         text: said.text.clone(),
         detail,
         run,
         at,
-    };
-    transcripts::append(tx, session, &utterance)
+    }
 }
 
 /// Lets a summary stand for the entries with these numbers.
@@ -74,5 +103,5 @@ pub(crate) fn compact(
         Speaker::System,
         format!("What was said before, in short:\n{summary}"),
     );
-    append(tx, session, None, &said, at).map(drop)
+    append(tx, session, None, &said, at)
 }

@@ -9,13 +9,14 @@ use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::profile::BusyPolicy;
 use talaria_domain::run::RunEvent;
-use talaria_domain::runner::{Host, Stopped};
+use talaria_domain::runner::{Host, Reach, Stopped};
 use talaria_store::inbox::{self, InboxRow};
 use talaria_store::{Result, StoreError, Tx, runs};
 use tokio_util::sync::CancellationToken;
 
 use super::begin::Begun;
 use super::envelope;
+use super::reach::TurnReach;
 use crate::delivery::say::{self, Statement};
 use crate::shared::Shared;
 
@@ -25,6 +26,7 @@ pub(crate) struct TurnHost {
     begun: Arc<Begun>,
     stop: CancellationToken,
     progress: Mutex<Progress>,
+    reach: TurnReach,
 }
 
 /// What a run did so far.
@@ -47,6 +49,7 @@ impl TurnHost {
         Self {
             shared: Arc::clone(shared),
             begun: Arc::clone(begun),
+            reach: TurnReach::of(shared, begun, stop.clone()),
             stop,
             progress: Mutex::new(Progress {
                 at: shared.now(),
@@ -58,9 +61,17 @@ impl TurnHost {
         }
     }
 
-    /// When the run last yielded something.
+    /// When the run last yielded something, or now if it waits for others.
     pub(crate) fn active_at(&self) -> Timestamp {
+        if self.reach.is_waiting() {
+            return self.shared.now();
+        }
         self.progress().at
+    }
+
+    /// The run is over.
+    pub(crate) async fn let_go(&self) {
+        self.reach.let_go().await;
     }
 
     /// What the run yielded, without the deltas, and what of that is not in the ledger yet.
@@ -123,6 +134,10 @@ impl TurnHost {
 
     /// The answer so far, if it has to be shown now.
     fn grown(&self, event: &RunEvent, now: Timestamp) -> Option<String> {
+        if self.begun.errand.is_some() {
+            // Nothing of a task is shown before its end.
+            return None;
+        }
         let settings = &self.shared.settings;
         let address = &self.begun.place.0.address;
         settings.account(address)?.adapter.edit()?;
@@ -148,6 +163,13 @@ impl TurnHost {
     }
 
     async fn take_steered(&self) -> std::result::Result<Vec<String>, Stopped> {
+        if self.stop.is_cancelled() {
+            return Err(Stopped);
+        }
+        if !self.shared.running.is_knocked(self.session()) {
+            // Nothing came since the turn began.
+            return Ok(Vec::new());
+        }
         let (begun, now) = (Arc::clone(&self.begun), self.shared.now());
         let taken = self
             .shared
@@ -197,5 +219,9 @@ impl Host for TurnHost {
 
     fn steered(&self) -> Pending<'_, std::result::Result<Vec<String>, Stopped>> {
         Box::pin(self.take_steered())
+    }
+
+    fn reach(&self) -> &dyn Reach {
+        &self.reach
     }
 }

@@ -34,6 +34,7 @@ async fn everybody_is_answered_where_they_asked() {
     let world = World::begin(Setup::default()).await;
     world.says("ada", "one");
     world.says("bob", "two");
+    world.passes(SOON).await;
     world.says("ada", "three");
     world.ends().await;
     assert_eq!(world.sees("ada"), ["re: one", "re: three"]);
@@ -157,6 +158,7 @@ async fn a_refusal_is_a_dead_letter_and_the_next_answer_goes_out() {
     };
     let world = World::begin(setup).await;
     let event = world.says("ada", "one");
+    world.passes(SOON).await;
     world.says("ada", "two");
     world.ends().await;
     assert_eq!(world.sees("ada"), ["re: two"]);

@@ -9,8 +9,8 @@ async fn an_idle_gateway_makes_no_ledger_calls() {
     let world = World::begin(Setup::default()).await;
     for text in ["one", "two", "/status"] {
         world.says("ada", text);
+        world.passes(Duration::from_secs(5)).await;
     }
-    world.passes(Duration::from_secs(5)).await;
     assert_eq!(world.sees("ada").len(), 3);
     let before = world.calls.count();
     assert!(before > 0, "it has done something");

@@ -9,6 +9,9 @@ mod world;
 
 mod answering;
 mod crowding;
+mod delegating;
 mod giving_up;
 mod idling;
 mod stopping;
+mod working_later;
+mod writing_elsewhere;

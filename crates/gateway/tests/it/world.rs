@@ -21,12 +21,13 @@ use talaria_gateway::settings::{
 use talaria_gateway::{Gateway, Parts};
 use talaria_platforms::split::pieces;
 use talaria_sim::chat::{AlwaysFine, Moods, Offer, Vendor};
+use talaria_sim::machine::Machine;
 use talaria_sim::people::{People, direct_chat};
 use talaria_sim::script::{Script, ScriptedRunner};
 use talaria_sim::time::RuntimeClock;
 use talaria_store::ledger::{Fate, Fates};
 use talaria_store::maintenance::integrity;
-use talaria_store::{Ledger, Result, Tx, inbox, outbox};
+use talaria_store::{Ledger, Result, Tx, inbox, jobs, outbox};
 
 /// How a world is set up.
 #[derive(Clone)]
@@ -43,6 +44,9 @@ pub(crate) struct Setup {
     pub(crate) sharing: Sharing,
     pub(crate) window: usize,
     pub(crate) anyone: bool,
+    pub(crate) authority: Authority,
+    /// Whether there is another profile, with an account of its own elsewhere.
+    pub(crate) has_neighbour: bool,
 }
 
 /// Counts the calls to a ledger.
@@ -77,6 +81,8 @@ impl Default for Setup {
             sharing: Sharing::default(),
             window: 1_000_000,
             anyone: false,
+            authority: Authority::default(),
+            has_neighbour: false,
         }
     }
 }
@@ -85,6 +91,7 @@ pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) vendor: Arc<Vendor>,
     pub(crate) script: Arc<Script>,
+    pub(crate) machine: Arc<Machine>,
     pub(crate) ledger: Ledger,
     pub(crate) gateway: Gateway,
     pub(crate) calls: Arc<Calls>,
@@ -99,16 +106,19 @@ impl World {
             1_700_000_000_000,
         )));
         let vendor = Vendor::with_limit(setup.offer, Arc::clone(&setup.moods), setup.limit);
-        let script = Arc::new(Script::with_window(setup.window));
+        let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
+        let script = Arc::new(Script::with_window(setup.window).using(&machine));
         let calls = Arc::new(Calls::default());
         let fates = Arc::<Calls>::clone(&calls);
         let ledger = Ledger::inline_with(Arc::<RuntimeClock>::clone(&clock), fates).unwrap();
         let ids = Arc::new(SeededIds::from_seed(1));
-        let gateway = start(&setup, &vendor, &script, &ledger, (&clock, &ids)).await;
+        let outside = (&vendor, &script, &machine);
+        let gateway = start(&setup, outside, &ledger, (&clock, &ids)).await;
         Self {
             setup,
             vendor,
             script,
+            machine,
             ledger,
             gateway,
             calls,
@@ -120,21 +130,21 @@ impl World {
 
     /// The process is gone, without a word, and another one starts on the same store.
     pub(crate) async fn crash(&mut self) {
+        self.crash_for(Duration::ZERO).await;
+    }
+
+    /// The same, and nobody is there for a while.
+    pub(crate) async fn crash_for(&mut self, time: Duration) {
         // Nothing of a killed process goes on; here its tasks are told to end without being asked for anything.
         self.gateway.kill().await;
+        self.passes(time).await;
         self.gateway = self.starts().await;
     }
 
     async fn starts(&self) -> Gateway {
         let (clock, ids) = (&self.clock, &self.ids);
-        start(
-            &self.setup,
-            &self.vendor,
-            &self.script,
-            &self.ledger,
-            (clock, ids),
-        )
-        .await
+        let outside = (&self.vendor, &self.script, &self.machine);
+        start(&self.setup, outside, &self.ledger, (clock, ids)).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -160,6 +170,16 @@ impl World {
     /// Lets this much time pass.
     pub(crate) async fn passes(&self, time: Duration) {
         talaria_sim::time::pass(time).await;
+    }
+
+    /// What people see in a thread of a chat.
+    pub(crate) fn sees_in(&self, address: &Address) -> Vec<String> {
+        let thread = address.thread.as_ref().map(ToString::to_string);
+        let shown = self.vendor.chat(address.chat.as_str()).into_iter();
+        shown
+            .filter(|shown| shown.thread == thread)
+            .map(|shown| shown.text)
+            .collect()
     }
 
     /// What people see in the chat of `who`.
@@ -191,6 +211,8 @@ impl World {
                 Ok((lanes, commands, targets, integrity::check(tx)?))
             })
             .await;
+        let jobs = self.read(|tx| jobs::open(tx, None)).await;
+        assert_eq!(jobs, [], "jobs are left");
         assert_eq!(lanes, [], "events are left");
         assert_eq!(commands, [], "commands are left");
         assert_eq!(targets, [], "parts are left");
@@ -201,8 +223,7 @@ impl World {
 
 async fn start(
     setup: &Setup,
-    vendor: &Arc<Vendor>,
-    script: &Arc<Script>,
+    (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
     ledger: &Ledger,
     (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
 ) -> Gateway {
@@ -224,25 +245,35 @@ async fn start(
     let profile = ProfileSettings {
         profile,
         runner: Arc::new(ScriptedRunner(Arc::clone(script))),
-        authority: Authority::default(),
+        authority: setup.authority.clone(),
         reset: setup.reset,
+    };
+    let mut accounts = vec![account];
+    if setup.has_neighbour {
+        accounts.push(Account {
+            platform: "elsewhere".into(),
+            name: "bot".into(),
+            profile: "neighbour".into(),
+        });
+    }
+    let account = |account: Account| AccountSettings {
+        adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
+        access: AccessPolicy {
+            allow: ["ada", "bob", "cyd"].map(Into::into).into(),
+            anyone: setup.anyone,
+            ..AccessPolicy::default()
+        },
+        merge_window: setup.merge_window,
+        rate: setup.rate,
+        doubt: setup.doubt,
     };
     let settings = Settings {
         node: "node".into(),
         profiles: [(profile.profile.name.clone(), profile)].into(),
-        accounts: vec![AccountSettings {
-            adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
-            access: AccessPolicy {
-                allow: ["ada", "bob", "cyd"].map(Into::into).into(),
-                anyone: setup.anyone,
-                ..AccessPolicy::default()
-            },
-            merge_window: setup.merge_window,
-            rate: setup.rate,
-            doubt: setup.doubt,
-        }],
+        accounts: accounts.into_iter().map(account).collect(),
         limits: setup.limits,
         split: pieces,
+        worker: Arc::<Machine>::clone(machine),
     };
     let parts = Parts {
         ledger: ledger.clone(),

@@ -31,12 +31,14 @@ async fn poll(relay: &Relay, intake: &dyn Intake) -> Result<Infallible, Disconne
     intake.connected(&relay.account);
     let mut after = None;
     loop {
+        // Not polling: updates are waited for at the bridge; this is for one that answers at once with nothing.
         let at_rest = sleep(AT_REST);
         let page = relay.client.updates(after).await?;
         if page.updates.is_empty() {
             at_rest.await;
         }
         if let Taken::InPart = take(relay, intake, (&bot, &mut after), page).await? {
+            // Not polling: intake refused for now, and does not tell when it will take more.
             sleep(AGAIN).await;
         }
     }

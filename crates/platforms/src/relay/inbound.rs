@@ -95,6 +95,7 @@ fn event(listener: Listener<'_>, said: Said, wrap: fn(Content) -> EventKind) -> 
         } else {
             Mention::Absent
         },
+        wishes: None,
     };
     Event {
         id: listener.id,

@@ -1,5 +1,5 @@
-//! `GET /api/trace/{id}`: the whole life of a message, from any one thing of it: by our id of the event, the run, the reply
-//! or the part, or by the platform's id of the message. One look at one state of the ledger.
+//! `GET /api/trace/{id}`: the whole life of a message, from any one thing of it: by our id of the event, the run, the reply,
+//! the part or a job, or by the platform's id of the message. One look at one state of the ledger.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{PartBody, ReplyKind};
 use talaria_domain::event::EventKind;
-use talaria_domain::ids::{EventId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{EventId, JobId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::ReplyState;
 use talaria_domain::names::{MessageId, ProfileName};
 use talaria_domain::run::RunEvent;
@@ -21,6 +21,7 @@ use talaria_store::{StoreError, Tx, outbox};
 
 use super::dead::LetterRow;
 use super::inbox::EventRow;
+use super::jobs::JobRow;
 use super::outbox::PartRow;
 use super::runs::RunRow;
 use crate::error::ApiError;
@@ -36,6 +37,9 @@ pub(super) fn routes() -> Router<Arc<App>> {
 
 #[derive(Serialize)]
 struct Trace {
+    /// The job that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<JobRow>,
     event: Option<TracedEvent>,
     runs: Vec<TracedRun>,
     replies: Vec<TracedReply>,
@@ -98,7 +102,7 @@ async fn trace(
         };
         follow(tx, found).map(Some)
     };
-    let message = format!("there is no event, run, reply, part or recent message {id}");
+    let message = format!("there is no event, run, reply, part, job or recent message {id}");
     let traced = app.shared.ledger.read(work).await?;
     traced.map(Json).ok_or(ApiError::NotFound { message })
 }
@@ -114,7 +118,12 @@ fn find(tx: &mut Tx<'_>, name: &str) -> Result<Option<Found>, StoreError> {
 
 /// Back to the event, and from there to everything that came of it.
 fn follow(tx: &mut Tx<'_>, found: Found) -> Result<Trace, StoreError> {
+    let job = match found {
+        Found::Job(job) => Some(views::job(tx, job)?),
+        _ => None,
+    };
     let (event, runs, replies) = match found {
+        Found::Job(job) => from_job(tx, job)?,
         Found::Event(event) => from_event(tx, event)?,
         Found::Run(run) => from_run(tx, run)?,
         Found::Reply(reply) => from_reply(tx, reply)?,
@@ -138,6 +147,7 @@ fn follow(tx: &mut Tx<'_>, found: Found) -> Result<Trace, StoreError> {
         traced.push(traced_reply(reply, parts));
     }
     Ok(Trace {
+        job: job.map(JobRow::from),
         event: event.map(traced_event),
         runs,
         replies: traced,
@@ -159,6 +169,24 @@ fn from_event(tx: &mut Tx<'_>, id: EventId) -> Result<Threads, StoreError> {
     let asked = (answered.event.id, answered.event.message.as_ref());
     let replies = views::replies_to(tx, answered.session, asked, &runs)?;
     Ok((Some(event), runs, replies))
+}
+
+/// What was done for a job, and how its end was told; before that, what asked for it.
+fn from_job(tx: &mut Tx<'_>, id: JobId) -> Result<Threads, StoreError> {
+    let mut threads: Threads = (None, Vec::new(), Vec::new());
+    for about in views::about_job(tx, id)? {
+        let (event, runs, replies) = from_event(tx, about)?;
+        threads.0 = event;
+        threads.1.extend(runs);
+        threads.2.extend(replies);
+    }
+    match views::job(tx, id)?.job.run {
+        Some(run) if threads.0.is_none() => match from_run(tx, run) {
+            Err(StoreError::NotFound { .. }) => Ok(threads),
+            asked => asked,
+        },
+        _ => Ok(threads),
+    }
 }
 
 fn from_run(tx: &mut Tx<'_>, run: RunId) -> Result<Threads, StoreError> {

@@ -264,7 +264,8 @@
   const latest = (mine) => Math.max(0, ...mine.entries.keys());
 
   async function load(mine, isAll) {
-    const path = `/sessions/${mine.id}`;
+    // What begins from here on may not be in the answer.
+    const path = `/sessions/${mine.id}`, old = new Set(mine.runs.keys());
     const session = await api(path);
     const from = mine.first ?? Math.max(0, session.last_seq - 100);
     const entries = await pages(path, from);
@@ -272,10 +273,10 @@
     if (mine !== view) return;
     mine.entries.clear();
     mine.first = from;
-    for (const id of [...mine.runs.keys()]) if (isAll && id !== session.running) mine.runs.delete(id);
+    for (const id of old) if (isAll && id !== session.running) mine.runs.delete(id);
     for (const entry of entries) mine.entries.set(entry.seq, entry);
     for (const notice of notices) mine.notices.set(notice.reply_id, notice);
-    settle(mine, session);
+    settle(mine, session, old);
     $('earlier').hidden = !mine.first;
     if (mine.session?.current === mine.id && session.current !== mine.id) {
       await loadSessions();
@@ -300,12 +301,12 @@
   }
 
   /** Drops what is shown on top where the ledger has it by now. */
-  function settle(mine, session) {
+  function settle(mine, session, old) {
     const entries = [...mine.entries.values()];
     const waiting = new Set(session.waiting.map((one) => one.event_id));
-    mine.running = session.running;
+    if (!mine.running || old.has(mine.running)) mine.running = session.running;
     for (const [id, run] of mine.runs) {
-      if (id !== session.running) run.isOver = true;
+      if (old.has(id) && id !== session.running) run.isOver = true;
       if (run.isOver && entries.some((entry) => entry.run_id === id)) mine.runs.delete(id);
     }
     if (session.running && !mine.runs.has(session.running)) begin(session.running);
@@ -340,7 +341,6 @@
     if (what.happening === 'started') {
       begin(what.run, what.event);
       view.running = what.run;
-      for (const one of view.pending) if (one.event === what.event) one.isWaiting = false;
       soon();
     } else if (what.happening === 'yielded') step(what.run, what.what);
     else if (what.run) {
@@ -432,6 +432,8 @@
       if (!said.has(text)) all.push({ key: 'n' + id, kind: 'notice', text, at: at ?? made(id), order: [at ?? Infinity, Infinity], sign: text + at });
     }
     for (const one of view.pending) {
+      // Its turn may have begun before we heard that it was taken.
+      if (live.some(([, run]) => run.event === one.event)) one.isWaiting = false;
       const isNext = one.event && (one.isCommand || !one.isWaiting);
       all.push({ ...one, key: 'p' + one.key, kind: 'user', isPending: true, order: isNext ? [made(one.event), 0] : [Infinity, 2],
         sign: `${one.isWaiting}${one.error}${one.event}${view.running}` });
@@ -571,6 +573,7 @@
       const answer = await api(`/sessions/${mine.id}/messages`, 'POST', { text: one.text, id: one.key });
       one.event = answer.event_id;
       if (mine !== view) return;
+      draw();
       if (answer.session_id && answer.session_id !== mine.id) {
         await loadSessions();
         return void open(answer.session_id);

@@ -6,8 +6,12 @@ use talaria_domain::address::ReturnAddress;
 use talaria_domain::authority::Authority;
 use talaria_domain::clock::Clock as _;
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, Rejection, ReplyKind};
-use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::event::{Event, EventKind, InternalCause};
+use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::{JobEnd, JobKind, Promise};
+use talaria_domain::machine::JobState;
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
+use talaria_store::jobs::{self, Order};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::outbox::{self, Attempt, Head, ReplyStart};
 use talaria_store::runs::{self, Admission};
@@ -431,5 +435,79 @@ async fn a_running_turn_and_what_the_gateway_said_are_shown_with_the_conversatio
     let text = "this takes a while";
     let expected = json!({"reply_id": id, "run_id": null, "text": text, "at": START});
     assert_eq!(notices.rows(), [expected]);
+    world.end().await;
+}
+
+/// A run asks for something that takes its time.
+async fn begins_job(world: &World, run: RunId, return_to: &ReturnAddress) -> JobId {
+    let order = Order {
+        id: world.gateway.id(JobId::from_bytes),
+        run: Some(run),
+        kind: JobKind::Process,
+        return_to: return_to.clone(),
+        work: json!({"command": "make all"}),
+        promise: Promise::Wake,
+        node: "gateway".into(),
+        at: START,
+    };
+    let job = order.id;
+    world.write(move |tx| jobs::record(tx, &order)).await;
+    job
+}
+
+#[tokio::test]
+async fn a_job_is_listed_shown_and_followed_to_what_asked_for_it_and_what_told_of_it() {
+    let world = World::start().await;
+    let operator = world.operator();
+    let (event, return_to) = asked(&world).await;
+    let (run, lane) = begins(&world, event, &return_to).await;
+    let job = begins_job(&world, run, &return_to).await;
+    let listed = operator.get("/api/jobs?state=queued").await;
+    assert_eq!(listed.rows()[0]["id"], json!(job));
+    assert_eq!(listed.rows()[0]["work"], json!({"command": "make all"}));
+    let running = operator.get("/api/jobs?state=running").await;
+    assert!(running.rows().is_empty());
+    let before = operator.get(&format!("/api/trace/{job}")).await;
+    assert_eq!(before.body["job"]["state"], json!("queued"));
+    assert_eq!(
+        before.body["event"]["id"],
+        json!(event),
+        "what asked for it"
+    );
+
+    let news = Event {
+        id: world.gateway.id(EventId::from_bytes),
+        dedupe: jobs::end_key(job),
+        address: return_to.address.clone(),
+        principal: return_to.requester.clone(),
+        message: None,
+        kind: EventKind::Internal {
+            cause: InternalCause::JobEnded { job },
+            text: "it is built".to_owned(),
+        },
+        sent_at: None,
+        received_at: START,
+    };
+    let (told, session) = (news.clone(), return_to.session);
+    let end = JobEnd {
+        state: JobState::Failed,
+        text: "it is built".to_owned(),
+        result: json!({"code": 2}),
+    };
+    let work = move |tx: &mut Tx<'_>| {
+        inbox::record_pinned(tx, &told, session)?;
+        inbox::discard(tx, told.id, "the result was taken", START)?;
+        inbox::discard(tx, event, "stopped", START)?;
+        leases::release(tx, &lane)?;
+        jobs::complete(tx, job, &end, START)
+    };
+    world.write(work).await;
+    let shown = operator.get(&format!("/api/jobs/{job}")).await;
+    assert_eq!(shown.body["told"], json!("it is built"));
+    assert_eq!(shown.body["result"], json!({"code": 2}));
+    let after = operator.get(&format!("/api/trace/{job}")).await;
+    assert_eq!(after.body["event"]["id"], json!(news.id), "what told of it");
+    let other = operator.get(&format!("/api/jobs/{run}")).await;
+    other.refused(StatusCode::NOT_FOUND, "not_found");
     world.end().await;
 }

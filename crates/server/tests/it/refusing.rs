@@ -56,6 +56,7 @@ async fn bad_input_is_answered_in_words() {
         "/api/inbox?status=queued",
         "/api/outbox?session=x",
         "/api/runs?state=dead",
+        "/api/jobs?state=dead",
         "/api/dead?after=x",
         "/api/inbox?after=x",
     ] {

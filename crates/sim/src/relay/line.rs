@@ -2,14 +2,12 @@
 //! them close without an answer.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use axum::response::Response;
 use axum::serve::Listener;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use talaria_server::connection::Cuttable;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 /// A listener whose connections can be cut. What it knows of who is at the other end is the line to them.
 pub(super) struct Lines {
@@ -18,16 +16,15 @@ pub(super) struct Lines {
 }
 
 impl Listener for Lines {
-    type Io = Wire;
+    type Io = Cuttable;
     type Addr = Line;
 
-    async fn accept(&mut self) -> (Wire, Line) {
+    async fn accept(&mut self) -> (Cuttable, Line) {
         let (stream, _) = Listener::accept(&mut self.listener).await;
         // Without it answers come late, no more.
         stream.set_nodelay(true).unwrap_or_default();
         let line = Line(self.all.child_token());
-        let is_cut = Box::pin(line.0.clone().cancelled_owned());
-        (Wire { stream, is_cut }, line)
+        (Cuttable::until(line.0.clone(), stream), line)
     }
 
     fn local_addr(&self) -> io::Result<Line> {
@@ -44,50 +41,5 @@ impl Line {
     pub(super) async fn cut(self) -> Response {
         self.0.cancel();
         std::future::pending().await
-    }
-}
-
-/// A connection that fails once it is cut.
-pub(super) struct Wire {
-    stream: TcpStream,
-    is_cut: Pin<Box<WaitForCancellationFutureOwned>>,
-}
-
-impl Wire {
-    fn fail_if_cut(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        match self.is_cut.as_mut().poll(context) {
-            Poll::Ready(()) => Err(io::ErrorKind::ConnectionAborted.into()),
-            Poll::Pending => Ok(()),
-        }
-    }
-}
-
-impl AsyncRead for Wire {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.fail_if_cut(context)?;
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Wire {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.fail_if_cut(context)?;
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

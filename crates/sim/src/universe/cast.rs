@@ -90,6 +90,14 @@ pub(crate) fn canaries(text: &str) -> BTreeSet<u32> {
     words.filter_map(number).collect()
 }
 
+/// The numbers of the messages whose jobs are named in a text: a job is called after its message, as `j-m017-ada`.
+pub(crate) fn job_canaries(text: &str) -> BTreeSet<u32> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words
+        .filter_map(|word| number(word.strip_prefix("j-")?))
+        .collect()
+}
+
 fn number(word: &str) -> Option<u32> {
     let (digits, name) = word.strip_prefix('m')?.split_once('-')?;
     let is_number = digits.len() == 3 && !name.is_empty();
@@ -158,5 +166,8 @@ mod tests {
         assert_eq!(found("\"m001-ada…\""), [1]);
         assert_eq!(found("m17-ada m0175-ada mm017-ada m017- hm017"), [0_u32; 0]);
         assert_eq!(found(&canary(9, "ada")), [9]);
+        let job = format!("re: j-{} is done", canary(9, "ada"));
+        assert_eq!(found(&job), [0_u32; 0], "a job is not its message");
+        assert_eq!(job_canaries(&job), [9].into());
     }
 }

@@ -4,6 +4,7 @@
 mod answers;
 mod arrivals;
 mod identity;
+mod later;
 mod memory;
 mod order;
 mod patience;
@@ -33,6 +34,8 @@ pub enum Invariant {
     Stopped,
     /// What was asked is remembered, once, where it was asked.
     Remembered,
+    /// What ends later is told once, where it was asked for.
+    ToldLater,
 }
 
 /// A promise that was not kept.
@@ -61,6 +64,7 @@ impl fmt::Display for Violation {
             Invariant::EffectOnce => "6, effects at most once",
             Invariant::Stopped => "7, nothing after stop",
             Invariant::Remembered => "8, remembered once",
+            Invariant::ToldLater => "9, what ends later is told once where it was asked for",
         };
         write!(f, "invariant {promise}: {}", self.found)
     }
@@ -69,7 +73,7 @@ impl fmt::Display for Violation {
 type Findings = Vec<String>;
 type Question = fn(&Evidence) -> Findings;
 
-const ALWAYS: [(Invariant, Question); 9] = [
+const ALWAYS: [(Invariant, Question); 12] = [
     (Invariant::Recorded, arrivals::recorded),
     (Invariant::AnsweredOnce, answers::at_most_once),
     (Invariant::AnsweredOnce, answers::in_their_place),
@@ -79,14 +83,18 @@ const ALWAYS: [(Invariant, Question); 9] = [
     (Invariant::Identity, identity::merged_with_their_own),
     (Invariant::EffectOnce, identity::effects),
     (Invariant::Stopped, stops::silent_afterwards),
+    (Invariant::ToldLater, later::in_their_place),
+    (Invariant::ToldLater, later::at_most_once),
+    (Invariant::ToldLater, later::tasks_are_silent),
 ];
 
-const IN_THE_END: [(Invariant, Question); 5] = [
+const IN_THE_END: [(Invariant, Question); 6] = [
     (Invariant::Ends, arrivals::ended),
     (Invariant::AnsweredOnce, answers::parts_as_recorded),
     (Invariant::AnsweredOnce, answers::accounted_for),
     (Invariant::AnsweredOnce, patience::given_up_in_time),
     (Invariant::Remembered, memory::remembered_once),
+    (Invariant::ToldLater, later::told_once),
 ];
 
 #[cfg(test)]

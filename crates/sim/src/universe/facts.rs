@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, PartBody};
-use talaria_domain::event::{Event, EventKind};
-use talaria_domain::ids::{EventId, PartId, ReplyId, RunId, SessionId};
-use talaria_domain::machine::{InboxState, Machine as _, PartState, ReplyState, RunState};
+use talaria_domain::event::{Event, EventKind, InternalCause};
+use talaria_domain::ids::{EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::Promise;
+use talaria_domain::machine::{
+    InboxState, JobState, Machine as _, PartState, ReplyState, RunState,
+};
 use talaria_domain::session_key::SessionKeyId;
 use talaria_store::maintenance::integrity;
 use talaria_store::{Result, Row, Tx};
@@ -20,6 +23,7 @@ pub(crate) struct Facts {
     pub(crate) runs: BTreeMap<RunId, RunFact>,
     pub(crate) replies: BTreeMap<ReplyId, ReplyFact>,
     pub(crate) parts: BTreeMap<PartId, PartFact>,
+    pub(crate) jobs: BTreeMap<JobId, JobFact>,
     /// What people said, by session: each entry's text.
     pub(crate) asked: Vec<(SessionId, String)>,
     /// What open dead letters are about.
@@ -55,6 +59,31 @@ impl EventFact {
         }
     }
 
+    /// What was said or told, if it is something to think about.
+    pub(crate) fn said(&self) -> Option<&str> {
+        match &self.event.kind {
+            EventKind::Internal { text, .. } => Some(text),
+            _ => self.message(),
+        }
+    }
+
+    /// The job that it is about, if it is about one.
+    pub(crate) fn news(&self) -> Option<JobId> {
+        match &self.event.kind {
+            EventKind::Internal {
+                cause: InternalCause::JobEnded { job },
+                ..
+            } => Some(*job),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a task: what comes of it is told by its job, and not by an answer.
+    pub(crate) fn is_task(&self) -> bool {
+        let job = self.news();
+        job.is_some_and(|job| job.as_bytes() == self.session.as_bytes())
+    }
+
     /// The command's name, if it is one.
     pub(crate) fn command(&self) -> Option<&str> {
         match &self.event.kind {
@@ -77,7 +106,19 @@ pub(crate) struct RunFact {
 pub(crate) struct ReplyFact {
     pub(crate) return_to: ReturnAddress,
     pub(crate) state: ReplyState,
+    pub(crate) kind: String,
     pub(crate) text: String,
+}
+
+/// A job.
+#[derive(Debug)]
+pub(crate) struct JobFact {
+    pub(crate) state: JobState,
+    pub(crate) promise: Promise,
+    pub(crate) return_to: ReturnAddress,
+    /// What is told about its end.
+    pub(crate) told: String,
+    pub(crate) is_consumed: bool,
 }
 
 /// A part.
@@ -107,10 +148,15 @@ impl Facts {
             )?,
             replies: map(
                 tx,
-                "SELECT reply_id, return_to, state, text FROM replies",
+                "SELECT reply_id, return_to, state, text, kind FROM replies",
                 reply,
             )?,
             parts: parts(tx)?,
+            jobs: map(
+                tx,
+                "SELECT job_id, state, promise, return_to, told, consumed_at FROM jobs",
+                job,
+            )?,
             asked: tx.rows(
                 "SELECT session_id, text FROM transcripts WHERE role = 'user' ORDER BY entry_id",
                 &[],
@@ -203,7 +249,16 @@ impl Facts {
             .asked
             .iter()
             .map(|(session, text)| format!("asked in {session}: {text:?}"));
-        events.chain(replies).chain(parts).chain(asked).collect()
+        let jobs = self
+            .jobs
+            .iter()
+            .map(|(id, job)| format!("job {id}: {job:?}"));
+        events
+            .chain(replies)
+            .chain(parts)
+            .chain(asked)
+            .chain(jobs)
+            .collect()
     }
 }
 
@@ -250,6 +305,18 @@ fn reply(row: &Row<'_>) -> Result<(ReplyId, ReplyFact)> {
         return_to: row.json(1)?,
         state: row.state(2)?,
         text: row.get(3)?,
+        kind: row.get(4)?,
+    };
+    Ok((row.get(0)?, fact))
+}
+
+fn job(row: &Row<'_>) -> Result<(JobId, JobFact)> {
+    let fact = JobFact {
+        state: row.state(1)?,
+        promise: Promise::parse(&row.get::<String>(2)?).unwrap_or(Promise::Nothing),
+        return_to: row.json(3)?,
+        told: row.get::<Option<String>>(4)?.unwrap_or_default(),
+        is_consumed: row.get::<Option<Timestamp>>(5)?.is_some(),
     };
     Ok((row.get(0)?, fact))
 }

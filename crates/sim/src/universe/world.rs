@@ -23,6 +23,7 @@ use super::faults::{Connection, Faults, Temperament};
 use super::plan::Plan;
 use super::{Chronicle, Flaw, Tally, Violation, checks};
 use crate::chat::{Offer, Vendor};
+use crate::machine::{Forgetful, Machine};
 use crate::script::{Script, ScriptedRunner};
 use crate::time::LastingClock;
 use crate::trace::Trace;
@@ -43,6 +44,7 @@ pub(super) struct World {
     pub(super) acted: usize,
     pub(super) tally: Tally,
     script: Arc<Script>,
+    machine: Arc<Machine>,
 }
 
 /// Whether it is over: some promises are about the end.
@@ -63,7 +65,10 @@ impl World {
         ));
         let fates = Arc::<Faults>::clone(&faults);
         let ledger = Ledger::inline_with(Arc::<LastingClock>::clone(&clock), fates)?;
-        let script = Script::with_window(plan.settings.window).traced(&trace);
+        let machine = Machine::by(Arc::<LastingClock>::clone(&clock));
+        let script = Script::with_window(plan.settings.window)
+            .traced(&trace)
+            .using(&machine);
         let vendor = |(name, offer)| {
             let moods = Arc::new(Temperament(Arc::clone(&faults)));
             let vendor = Vendor::with_limit(offer, moods, plan.settings.text);
@@ -74,6 +79,7 @@ impl World {
         Ok(Self {
             vendors: ACCOUNTS.into_iter().map(vendor).collect(),
             script: Arc::new(script),
+            machine,
             plan,
             clock,
             trace,
@@ -132,6 +138,10 @@ impl World {
                     .collect(),
                 limits: settings.limits,
                 split: pieces,
+                worker: match self.plan.staging.flaw {
+                    Flaw::ForgottenJobs => Arc::new(Forgetful),
+                    _ => Arc::<Machine>::clone(&self.machine),
+                },
             },
             ids: Arc::clone(ids),
         }
@@ -206,6 +216,7 @@ impl World {
     fn count(&mut self, facts: &Facts) {
         let answers = facts.delivered_answers();
         self.tally.answers += answers as u64;
+        self.tally.jobs += facts.jobs.len() as u64;
         self.tally.unknown += facts.unknown_parts() as u64;
         self.tally.dead += facts.letters.len() as u64;
     }

@@ -58,6 +58,13 @@ fn a_stale_owner_that_is_not_fenced_off() {
 }
 
 #[test]
+fn processes_that_nobody_takes_up_again() {
+    let caught = first_caught(storm(Flaw::ForgottenJobs), 40);
+    let (_, broken) = caught.expect("it is caught");
+    assert!(broken.contains(&Invariant::Ends), "{broken:?}");
+}
+
+#[test]
 fn senders_that_are_merged_with_others() {
     let caught = first_caught(storm(Flaw::MixedSenders), 40);
     let (_, broken) = caught.expect("it is caught");

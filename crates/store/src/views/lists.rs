@@ -1,10 +1,10 @@
 //! Lists, newest first, in stretches. Open rows come from the indexes that hold nothing else; other filters look at one
 //! window at a time.
 
-use talaria_domain::ids::{EventId, PartId, RunId, SessionId};
-use talaria_domain::machine::{InboxState, Machine, PartState, RunState};
+use talaria_domain::ids::{EventId, JobId, PartId, RunId, SessionId};
+use talaria_domain::machine::{InboxState, JobState, Machine, PartState, RunState};
 
-use super::{EventView, PartView, RunView, WINDOW, event, part, run};
+use super::{EventView, JobView, PartView, RunView, WINDOW, event, job, part, run};
 use crate::bind;
 use crate::error::Result;
 use crate::tx::{Row, Tx};
@@ -163,6 +163,42 @@ pub fn runs(
     let is_wanted =
         |found: &Glimpse<_, _, RunState>| state.is_none_or(|state| found.state == state);
     choose(&looked, (wanted.limit, asked), is_wanted).fill(|id| run(tx, id))
+}
+
+/// Jobs, in one state or all, of one session or all.
+pub fn jobs(
+    tx: &mut Tx<'_>,
+    state: Option<JobState>,
+    session: Option<SessionId>,
+    wanted: Wanted<JobId>,
+) -> Result<Listed<JobView, JobId>> {
+    let before = wanted
+        .after
+        .unwrap_or_else(|| JobId::from_bytes([0xff; 16]));
+    let open = state.filter(|state| !state.is_end() && session.is_none());
+    let asked = look(wanted.limit, open.is_none() && state.is_some());
+    let looked = match (open, session) {
+        (Some(open), _) => tx.rows(
+            "SELECT job_id, state FROM jobs
+             WHERE ended_at IS NULL AND state = ?2 AND COALESCE(job_id, job_id) < ?1
+             ORDER BY COALESCE(job_id, job_id) DESC LIMIT ?3",
+            bind![before, open.as_str(), asked],
+            by_own_id,
+        ),
+        (None, Some(session)) => tx.rows(
+            "SELECT job_id, state FROM jobs WHERE session_id = ?2 AND job_id < ?1 ORDER BY job_id DESC LIMIT ?3",
+            bind![before, session, asked],
+            by_own_id,
+        ),
+        (None, None) => tx.rows(
+            "SELECT job_id, state FROM jobs WHERE job_id < ?1 ORDER BY job_id DESC LIMIT ?2",
+            bind![before, asked],
+            by_own_id,
+        ),
+    }?;
+    let is_wanted =
+        |found: &Glimpse<_, _, JobState>| state.is_none_or(|state| found.state == state);
+    choose(&looked, (wanted.limit, asked), is_wanted).fill(|id| job(tx, id))
 }
 
 /// Parts, in one state or all.

@@ -1,17 +1,17 @@
 //! The threads of a trace: from any one thing to what it came from and what came of it. Ids sort by time, so what
 //! followed from a thing is looked for from its own id on.
 
-use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
 use talaria_domain::names::MessageId;
 
 use super::{LetterView, ReplyView, RunView, WINDOW, letter, reply, run};
 use crate::bind;
 use crate::dead::{self, Thing};
 use crate::error::Result;
-use crate::outbox;
 use crate::runs;
 use crate::tx::Tx;
 use crate::value::Bind as _;
+use crate::{dedupe, jobs, outbox};
 
 /// Something that a trace can begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,6 +24,8 @@ pub enum Found {
     Reply(ReplyId),
     /// One visible piece of an answer.
     Part(PartId),
+    /// Work that outlives its turn.
+    Job(JobId),
 }
 
 /// What one of our ids stands for. A dead letter stands for its thing.
@@ -43,6 +45,10 @@ pub fn find(tx: &mut Tx<'_>, id: [u8; 16]) -> Result<Option<Found>> {
     let sql = "SELECT part_id FROM parts WHERE part_id = ?1";
     if let Some(found) = tx.row(sql, bind![PartId::from_bytes(id)], |row| row.get(0))? {
         return Ok(Some(Found::Part(found)));
+    }
+    let sql = "SELECT job_id FROM jobs WHERE job_id = ?1";
+    if let Some(found) = tx.row(sql, bind![JobId::from_bytes(id)], |row| row.get(0))? {
+        return Ok(Some(Found::Job(found)));
     }
     let sql = "SELECT dead_id FROM dead_letters WHERE dead_id = ?1";
     let letter: Option<DeadId> = tx.row(sql, bind![DeadId::from_bytes(id)], |row| row.get(0))?;
@@ -74,6 +80,13 @@ pub fn find_message(tx: &mut Tx<'_>, message: &MessageId) -> Result<Option<Found
     )?;
     let event = event.first().copied().map(Found::Event);
     Ok(event.or_else(|| part.first().copied().map(Found::Part)))
+}
+
+/// The events about a job, in order: the one that the agent that does it begins with, and the one that tells its end.
+pub fn about_job(tx: &mut Tx<'_>, job: JobId) -> Result<Vec<EventId>> {
+    let keys = [jobs::task_key(job), jobs::end_key(job)];
+    let found = keys.into_iter().map(|key| dedupe::first(tx, key));
+    found.filter_map(Result::transpose).collect()
 }
 
 /// Every run that tried to answer an event, in order.

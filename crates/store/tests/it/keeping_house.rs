@@ -8,7 +8,7 @@ use serde_json::json;
 use talaria_domain::clock::ManualClock;
 use talaria_domain::delivery::{PartBody, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
-use talaria_domain::job::JobKind;
+use talaria_domain::job::{JobKind, Promise};
 use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
 use talaria_store::inbox::{self, Arrival, Recorded};
@@ -90,6 +90,8 @@ async fn starts_job(world: &World, who: &str, session: SessionId) -> JobId {
         kind: JobKind::Process,
         return_to: World::way_back(who, session),
         work: json!({}),
+        promise: Promise::Nothing,
+        node: "north".into(),
         at: world.now(),
     };
     let job = order.id;
@@ -113,7 +115,12 @@ async fn ends(world: &World, turn: &Turn) {
             let outcome = RunOutcome::Completed { usage };
             runs::complete(tx, &turn.lane, turn.run, &outcome, at)?;
             inbox::complete(tx, &turn.lane, turn.event, at)?;
-            jobs::complete(tx, turn.job, JobState::Completed, &json!(0), at)?;
+            jobs::complete(
+                tx,
+                turn.job,
+                &World::job_end(JobState::Completed, &json!(0)),
+                at,
+            )?;
             leases::release(tx, &turn.target)?;
             leases::release(tx, &turn.lane)
         })

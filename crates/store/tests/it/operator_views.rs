@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use talaria_domain::authority::Authority;
 use talaria_domain::delivery::{Outcome, ReplyKind};
-use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
-use talaria_domain::machine::{InboxState, PartState, RunState};
+use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::{JobKind, Promise};
+use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
 use talaria_store::dead::{self, Thing};
 use talaria_store::inbox;
+use talaria_store::jobs::{self, Order};
 use talaria_store::leases::{self, Lease};
 use talaria_store::outbox::{self, ReplyStart};
 use talaria_store::runs::{self, Admission};
@@ -184,6 +186,46 @@ both_engines! {
         let [only] = delivered.rows.as_slice() else { panic!("{delivered:?}") };
         assert_eq!((only.attempts.len(), only.receipts.len()), (1, 1));
         assert_eq!(parts(None).await, delivered);
+    }
+
+    async fn jobs_are_listed_newest_first_by_state_and_session_and_traced(world) {
+        let turn = begins(world, "ada").await;
+        let order = |who: &str, session: SessionId| Order {
+            id: world.id(JobId::from_bytes),
+            run: Some(turn.run),
+            kind: JobKind::Process,
+            return_to: World::way_back(who, session),
+            work: serde_json::json!({}),
+            promise: Promise::Wake,
+            node: "north".into(),
+            at: world.now(),
+        };
+        let (_, other) = world.says("bob", "hello").await;
+        let orders = [order("ada", turn.session), order("bob", other), order("ada", turn.session)];
+        let [first_job, second, third] = [orders[0].id, orders[1].id, orders[2].id];
+        world.write(move |tx| orders.iter().try_for_each(|order| jobs::record(tx, order))).await;
+        let (end, at) = (World::job_end(JobState::Lost, &serde_json::json!(null)), world.now());
+        world.write(move |tx| jobs::complete(tx, second, &end, at)).await;
+        let session = turn.session;
+        let list = async |state: Option<JobState>, session: Option<SessionId>| {
+            let listed = world.read(move |tx| views::jobs(tx, state, session, first(10))).await;
+            listed.rows.iter().map(|view| view.job.id).collect::<Vec<_>>()
+        };
+        assert_eq!(list(None, None).await, [third, second, first_job]);
+        assert_eq!(list(Some(JobState::Queued), None).await, [third, first_job]);
+        assert_eq!(list(Some(JobState::Lost), None).await, [second]);
+        assert_eq!(list(None, Some(session)).await, [third, first_job]);
+        assert_eq!(list(Some(JobState::Lost), Some(session)).await, []);
+        let view = world.read(move |tx| views::job(tx, second)).await;
+        assert_eq!((view.told.as_deref(), view.ended_at), (Some("it is lost"), Some(at)));
+        let found = world.read(move |tx| views::find(tx, *third.as_bytes())).await;
+        assert_eq!(found, Some(Found::Job(third)));
+        assert_eq!(world.read(move |tx| views::about_job(tx, third)).await, []);
+        let news = world.said("ada", "it ended");
+        let news = talaria_domain::event::Event { dedupe: jobs::end_key(third), ..news };
+        let id = news.id;
+        world.write(move |tx| inbox::record_pinned(tx, &news, session).map(drop)).await;
+        assert_eq!(world.read(move |tx| views::about_job(tx, third)).await, [id]);
     }
 
     async fn what_is_open_is_counted(world) {

@@ -6,7 +6,7 @@ use serde_json::json;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, PartBody, Receipt, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
-use talaria_domain::job::JobKind;
+use talaria_domain::job::{JobKind, Promise};
 use talaria_domain::machine::{
     DeadState, InboxState, JobState, Machine, PartState, ReplyState, RunState, SessionState,
 };
@@ -148,6 +148,8 @@ async fn gather(world: &World) -> Cast {
         kind: JobKind::Process,
         return_to: World::way_back("ada", session),
         work: json!({}),
+        promise: Promise::Nothing,
+        node: "north".into(),
         at: world.now(),
     };
     let job = order.id;
@@ -242,7 +244,7 @@ fn ends_run(tx: &mut Tx<'_>, cast: &Cast, outcome: &RunOutcome) -> Result<()> {
 }
 
 fn ends_job(tx: &mut Tx<'_>, cast: &Cast, end: JobState) -> Result<()> {
-    jobs::complete(tx, cast.job, end, &json!(0), cast.at)
+    jobs::complete(tx, cast.job, &World::job_end(end, &json!(0)), cast.at)
 }
 
 fn events() -> Script<InboxState> {

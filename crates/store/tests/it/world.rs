@@ -5,12 +5,15 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value as Json;
 use talaria_domain::address::ReturnAddress;
 use talaria_domain::authority::Authority;
 use talaria_domain::clock::{Clock as _, ManualClock, Timestamp};
 use talaria_domain::delivery::{Outcome, Part, PartBody, Receipt, Rejection, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{DeadId, EventId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::job::JobEnd;
+use talaria_domain::machine::{JobState, Machine as _};
 use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_sim::people::People;
 pub(crate) use talaria_sim::people::{direct_chat, person};
@@ -156,6 +159,15 @@ impl World {
         let owner = owner.into();
         self.write(move |tx| leases::claim(tx, &name, &owner, TTL))
             .await
+    }
+
+    /// How a job ends.
+    pub(crate) fn job_end(state: JobState, result: &Json) -> JobEnd {
+        JobEnd {
+            state,
+            text: format!("it is {}", state.as_str()),
+            result: result.clone(),
+        }
     }
 
     /// Where answers to `who` go.

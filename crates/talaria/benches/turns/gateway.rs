@@ -9,8 +9,11 @@ use futures::StreamExt as _;
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::direct::{QUESTION, client};
+use crate::direct::{QUESTION, TURNS, client};
 use crate::sample::Sample;
+
+/// Conversations that one of the people opens before they talk.
+const AT_ONCE: usize = 8;
 
 /// A gateway under way.
 pub(crate) struct Process {
@@ -82,6 +85,17 @@ impl Process {
         drop(self.home);
     }
 
+    /// What it has used of the processors so far.
+    fn time_used(&self) -> Duration {
+        let path = PathBuf::from(format!("/proc/{}/stat", self.child.id()));
+        let stat = std::fs::read_to_string(path).unwrap();
+        // After the name, which may hold anything: user and system time are the twelfth and thirteenth.
+        let (_, rest) = stat.rsplit_once(") ").unwrap();
+        let fields = rest.split(' ').skip(11).take(2);
+        let ticks: u64 = fields.map(|field| field.parse::<u64>().unwrap()).sum();
+        Duration::from_millis(1_000 * ticks / rustix::param::clock_ticks_per_second())
+    }
+
     /// Resident kilobytes.
     pub(crate) fn memory(&self) -> u64 {
         let path = PathBuf::from(format!("/proc/{}/status", self.child.id()));
@@ -93,27 +107,28 @@ impl Process {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// So many conversations go on for a while.
-    pub(crate) async fn measure(&self, sessions: usize, time: Duration) -> Sample {
-        // Each asks in several conversations in turn: what is measured is turns, not ever longer histories.
-        let each = 8.max(256 / sessions);
-        let mut all = Vec::new();
-        for _ in 0..sessions {
+    /// So many people talk for a while, each as long in one conversation as those who ask the model directly, then in
+    /// the next. Opening conversations is not part of the time.
+    pub(crate) async fn measure(&self, people: usize, time: Duration) -> Sample {
+        let mut sample = Sample::default();
+        while sample.time < time {
             let mut talks = Vec::new();
-            for _ in 0..each {
+            for _ in 0..people * AT_ONCE {
                 talks.push(self.talk().await);
             }
-            all.push(talks);
+            let before = self.time_used();
+            let start = Instant::now();
+            let talked: tokio::task::JoinSet<Vec<Duration>> = (0..people)
+                .map(|_| go_on(talks.split_off(talks.len() - AT_ONCE)))
+                .collect();
+            let waits = talked.join_all().await.into_iter().flatten().collect();
+            sample.add(Sample {
+                waits,
+                time: start.elapsed(),
+                used: self.time_used().saturating_sub(before),
+            });
         }
-        let start = Instant::now();
-        let end = start + time;
-        let talking = all.into_iter().map(|talks| go_on_until(talks, end));
-        let talked: tokio::task::JoinSet<Vec<Duration>> = talking.collect();
-        let waits = talked.join_all().await.into_iter().flatten().collect();
-        Sample {
-            waits,
-            time: start.elapsed(),
-        }
+        sample
     }
 
     /// One turn in each of so many conversations.
@@ -189,18 +204,17 @@ struct Talk {
 
 type Bytes = axum::body::Bytes;
 
-async fn go_on_until(mut talks: Vec<Talk>, end: Instant) -> Vec<Duration> {
+/// One conversation after the other.
+async fn go_on(talks: Vec<Talk>) -> Vec<Duration> {
     let mut waits = Vec::new();
-    loop {
-        for talk in &mut talks {
+    for mut talk in talks {
+        for _ in 0..TURNS {
             let start = Instant::now();
-            if start > end {
-                return waits;
-            }
             talk.ask().await;
             waits.push(start.elapsed());
         }
     }
+    waits
 }
 
 impl Talk {

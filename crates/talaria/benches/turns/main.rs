@@ -2,7 +2,8 @@
 //! simulated model, first directly, then through the real binary with its real store. Model, load and gateway share the
 //! machine. Also: memory at rest and with ten thousand conversations, and the time from exec to ready.
 //!
-//! `cargo xtask bench turns`. After `--`: `--quick` for a short run to see that it works.
+//! `cargo xtask bench turns`. After `--`: `--quick` for a short run to see that it works, `--one` for the row that has a
+//! target, to look at with a profiler.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -43,6 +44,14 @@ const WHOLE: Plan = Plan {
     stored: 1_000_000,
 };
 
+/// One row, to look at with a profiler.
+const ONE: Plan = Plan {
+    time: Duration::from_secs(8),
+    sessions: &[64],
+    crowd: 0,
+    stored: 0,
+};
+
 const QUICK: Plan = Plan {
     time: Duration::from_millis(500),
     sessions: &[1, 16],
@@ -53,9 +62,16 @@ const QUICK: Plan = Plan {
 /// How an answer comes: in one piece, or in as many as a model makes of a few sentences.
 const STREAMS: [(&str, usize); 2] = [("whole", 1), ("stream", 24)];
 
+/// What answers survive.
+const DURABILITIES: [&str; 2] = ["process", "power"];
+
 fn main() {
-    let is_quick = std::env::args().any(|argument| argument == "--quick");
-    let plan = if is_quick { QUICK } else { WHOLE };
+    let is_asked = |name: &str| std::env::args().any(|argument| argument == name);
+    let plan = match () {
+        () if is_asked("--one") => ONE,
+        () if is_asked("--quick") => QUICK,
+        () => WHOLE,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -63,6 +79,9 @@ fn main() {
         .unwrap();
     runtime.block_on(async {
         rates(plan).await;
+        if plan.crowd == 0 {
+            return;
+        }
         memory(plan).await;
         starting(plan).await;
     });
@@ -70,13 +89,28 @@ fn main() {
 
 async fn rates(plan: Plan) {
     println!(
-        "{:<8} {:<7} {:>8} | {:>9} {:>9} {:>6} | {:>20} | {:>20}",
-        "survives", "answer", "sessions", "direct/s", "turns/s", "share", "added p50", "added p99"
+        "{:<8} {:<7} {:>8} | {:>9} {:>9} {:>6} | {:>20} | {:>20} | {:>11}",
+        "survives",
+        "answer",
+        "sessions",
+        "direct/s",
+        "turns/s",
+        "share",
+        "added p50",
+        "added p99",
+        "cpu a turn"
     );
-    for (name, chunks) in STREAMS {
+    // One row is the one with a target.
+    let is_one = plan.crowd == 0;
+    let (streams, durabilities): (&[_], &[_]) = if is_one {
+        (&STREAMS[..1], &DURABILITIES[..1])
+    } else {
+        (&STREAMS, &DURABILITIES)
+    };
+    for &(name, chunks) in streams {
         let server = direct::model(chunks).await;
         let model = server.url();
-        for durability in ["process", "power"] {
+        for &durability in durabilities {
             for &sessions in plan.sessions {
                 let process = Process::start(&model, durability).await;
                 // In turns, so that a machine that gets slower does so for both.
@@ -99,12 +133,13 @@ fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, throu
         )
     };
     println!(
-        "{durability:<8} {name:<7} {sessions:>8} | {:>9.0} {:>9.0} {:>5.0}% | {:>20} | {:>20}",
+        "{durability:<8} {name:<7} {sessions:>8} | {:>9.0} {:>9.0} {:>5.0}% | {:>20} | {:>20} | {:>8.0} us",
         direct.rate,
         through.rate,
         100.0 * through.rate / direct.rate,
         added(through.p50, direct.p50),
         added(through.p99, direct.p99),
+        through.used.as_secs_f64() * 1e6,
     );
 }
 

@@ -178,7 +178,8 @@ fn nothing_at_all_is_a_whole_configuration() {
     let assistant = &effective.profiles[0];
     assert_eq!(assistant.profile.name.as_str(), "assistant");
     assert_eq!(assistant.model.provider, Provider::Demo);
-    assert_eq!(assistant.tools, ["terminal"]);
+    let usual = ["terminal", "process", "delegate_task", "send_message"];
+    assert_eq!(assistant.tools, usual, "the demo's words need them");
     assert!(!assistant.profile.instructions.is_empty());
     assert_eq!(assistant.reset.mode, ResetMode::None);
     assert_eq!(assistant.reset.idle, Duration::from_hours(24));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use talaria_agents::models::{self, ModelSettings, Provider as Spoken};
 use talaria_agents::native::NativeRunner;
+use talaria_agents::processes::Processes;
 use talaria_agents::tools::{self, Environment as ChildEnvironment};
 use talaria_domain::authority::{Authority, Grant, ResourceKind};
 use talaria_domain::clock::Clock;
@@ -33,6 +34,7 @@ pub(super) fn settings(
     environment: &Environment,
     (clock, ids): (&Arc<dyn Clock>, &Arc<dyn Ids>),
     resume: ResumePolicy,
+    processes: &Arc<Processes>,
 ) -> anyhow::Result<Settings> {
     let client = models::client()?;
     let workshop = Workshop {
@@ -41,12 +43,17 @@ pub(super) fn settings(
         ids: Arc::clone(ids),
     };
     let children = ChildEnvironment::allowed(environment.texts());
+    let children = if effective.compat.hermes_env {
+        children.with_hermes_names()
+    } else {
+        children
+    };
     let profiles = effective.profiles.iter().map(|configured| {
-        let profile = profile(configured, &client, &children)?;
+        let profile = profile(configured, &client, (&children, processes))?;
         Ok((profile.profile.name.clone(), profile))
     });
-    let surfaces = SURFACES.map(|name| {
-        let adapter = Arc::new(Local::of(name, &effective.default_profile, clock));
+    let surfaces = SURFACES.map(|surface| {
+        let adapter = Arc::new(Local::of(surface, &effective.default_profile, clock));
         AccountSettings {
             adapter,
             access: AccessPolicy {
@@ -65,6 +72,7 @@ pub(super) fn settings(
     Ok(Settings {
         node: "gateway".into(),
         profiles: profiles.collect::<anyhow::Result<_>>()?,
+        worker: Arc::<Processes>::clone(processes),
         accounts,
         limits: limits(effective, resume),
         split: pieces,
@@ -119,14 +127,14 @@ fn limits(effective: &Effective, resume: ResumePolicy) -> Limits {
 fn profile(
     configured: &Configured,
     client: &reqwest::Client,
-    children: &ChildEnvironment,
+    (children, processes): (&ChildEnvironment, &Arc<Processes>),
 ) -> anyhow::Result<ProfileSettings> {
     let name = configured.profile.name.as_str();
     anyhow::ensure!(
         configured.runner == RunnerKind::Native,
         "profile {name:?}: this build has the runner \"native\" only"
     );
-    let tools = tools::all(children.clone());
+    let tools = tools::all(children, processes);
     let known: BTreeSet<&str> = tools.iter().map(|tool| tool.name()).collect();
     for tool in &configured.tools {
         if !known.contains(tool.as_str()) {

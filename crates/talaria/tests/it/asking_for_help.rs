@@ -22,6 +22,9 @@ const COMMANDS: &[&[&str]] = &[
     &["dead", "show"],
     &["dead", "replay"],
     &["dead", "drop"],
+    &["jobs"],
+    &["jobs", "list"],
+    &["jobs", "show"],
     &["send"],
     &["key"],
     &["key", "create"],
@@ -49,6 +52,7 @@ async fn commands_that_print_something_can_print_json() {
         &["config"],
         &["sessions"],
         &["dead"],
+        &["jobs"],
         &["key"],
         &["key", "revoke"],
     ];
@@ -63,7 +67,8 @@ async fn help_is_whole_and_knows_its_version() {
     let home = Home::empty();
     let help = home.run(&["--help"]).await;
     help.shows(&[
-        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "send", "key",
+        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "send",
+        "key",
     ]);
     help.shows(&["69", "78"]);
     home.run(&["--version"]).await.shows(&["talaria "]);

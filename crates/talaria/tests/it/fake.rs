@@ -130,6 +130,11 @@ fn router(shared: Arc<Shared>) -> Router {
             get(|| async { Json(canned::page(&[canned::letter()])) }),
         )
         .route("/api/dead/{id}", get(letter))
+        .route(
+            "/api/jobs",
+            get(|| async { Json(canned::page(&[canned::job()])) }),
+        )
+        .route("/api/jobs/{id}", get(|| async { Json(canned::job()) }))
         .route("/api/dead/{id}/{verb}", post(letter))
         .route("/api/send", post(script::send))
         .route(

@@ -13,6 +13,7 @@ mod asking_for_help;
 mod chatting_at_a_terminal;
 mod chatting_over_a_pipe;
 mod configuring;
+mod ending_later;
 mod operating;
 mod starting;
 mod without_a_gateway;

@@ -121,6 +121,18 @@ async fn dead_letters_are_listed_replayed_and_dropped() {
 }
 
 #[tokio::test]
+async fn jobs_are_listed_and_shown() {
+    let fake = Fake::start().await;
+    let id = "0198c0de-0000-7000-8000-0000000000cc";
+    let list = fake.home.run(&["jobs", "list"]).await;
+    list.shows(&[id, "process", "completed", "make all"]);
+    let show = fake.home.run(&["jobs", "show", id]).await;
+    show.shows(&["make all is done", "web/default/c", "talaria trace", "wake"]);
+    let json = fake.home.run(&["jobs", "show", id, "--json"]).await;
+    json.shows(&["\"told\"", "make all is done"]);
+}
+
+#[tokio::test]
 async fn a_text_is_sent_and_its_receipt_printed() {
     let fake = Fake::start().await;
     let sent = fake

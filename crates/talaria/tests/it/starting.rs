@@ -8,7 +8,7 @@ use tokio::process::{Child, ChildStderr};
 use crate::program::{Home, PATIENCE};
 
 /// A gateway that runs until it is dropped.
-async fn started(home: &Home) -> (Child, Lines<BufReader<ChildStderr>>) {
+pub(crate) async fn started(home: &Home) -> (Child, Lines<BufReader<ChildStderr>>) {
     let mut command = home.command(&["up"]);
     command
         .env("TALARIA_LISTEN", "127.0.0.1:0")

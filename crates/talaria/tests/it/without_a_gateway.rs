@@ -10,6 +10,7 @@ const COMMANDS: &[&[&str]] = &[
     &["trace", "x"],
     &["sessions", "list"],
     &["dead", "list"],
+    &["jobs", "list"],
     &["send", "x:1", "hello"],
     &["key", "list"],
 ];

@@ -10,22 +10,29 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::models::draft::object_of;
+use crate::models::draft::{clip, object_of};
+use crate::models::image::Image;
+use crate::models::options::{self, FORMAT, SEED, TEMPERATURE, TOP_P};
 use crate::models::pairing::{Answered, Spoken, pair};
-use crate::models::{Calls, Request, ToolSpec};
+use crate::models::{Calls, ModelError, Request, ToolSpec};
 
 /// The API wants a limit: one that current models take.
 const MOST_OUTPUT_TOKENS: usize = 16_384;
+/// Who refuses, for people.
+const PROVIDER: &str = "Anthropic's Messages API";
+/// Other providers' temperatures go to 2.
+const HIGHEST_TEMPERATURE: f64 = 1.0;
+/// "Vision", Claude docs: the pictures that the API takes.
+const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+const MOST_OF_A_TYPE: usize = 40;
 /// What stands in the user's place where a window was cut in front of an answer.
 const CUT: &str = "(What was said before is left out.)";
 
 /// The body that is posted.
-pub(super) fn body(request: &Request, model: &str, window: usize) -> Value {
+pub(super) fn body(request: &Request, model: &str, window: usize) -> Result<Value, ModelError> {
     let spoken = pair(&request.said);
-    let mut body = Map::new();
+    let mut body = wanted(request, window)?;
     body.insert("model".to_owned(), model.into());
-    let most = MOST_OUTPUT_TOKENS.min(window / 2).max(1);
-    body.insert("max_tokens".to_owned(), most.into());
     body.insert("stream".to_owned(), true.into());
     let instructions = request.instructions();
     if !instructions.is_empty() {
@@ -38,8 +45,37 @@ pub(super) fn body(request: &Request, model: &str, window: usize) -> Value {
             body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
-    body.insert("messages".to_owned(), messages(&spoken).into());
-    Value::Object(body)
+    body.insert("messages".to_owned(), messages(&spoken)?.into());
+    Ok(Value::Object(body))
+}
+
+/// What is wanted of the answer, under the names that the API has for it.
+fn wanted(request: &Request, window: usize) -> Result<Map<String, Value>, ModelError> {
+    let options = &request.options;
+    options::refuse(options, PROVIDER, &[FORMAT, SEED])?;
+    let mut body = Map::new();
+    let most = match options::most_tokens(options)? {
+        Some(most) => most.into(),
+        None => MOST_OUTPUT_TOKENS.min(window / 2).max(1).into(),
+    };
+    body.insert("max_tokens".to_owned(), most);
+    if let Some(temperature) = options::number(options, TEMPERATURE)? {
+        // As in "OpenAI SDK compatibility", Claude docs: higher ones count as the highest.
+        let temperature = temperature.min(HIGHEST_TEMPERATURE);
+        body.insert(TEMPERATURE.to_owned(), temperature.into());
+    }
+    if let Some(top_p) = options::number(options, TOP_P)? {
+        body.insert(TOP_P.to_owned(), top_p.into());
+    }
+    let stops = options::stops(options)?;
+    if stops.iter().any(|text| text.trim().is_empty()) {
+        let why = format!("{PROVIDER} cannot `stop` at blanks: name a text with something in it");
+        return Err(ModelError::AskDifferently { why });
+    }
+    if !stops.is_empty() {
+        body.insert("stop_sequences".to_owned(), stops.into());
+    }
+    Ok(body)
 }
 
 /// Those there are. A conversation with calls in it is refused without any, so that their names stand in.
@@ -49,7 +85,7 @@ fn tools(request: &Request, spoken: &[Spoken<'_>]) -> Vec<Value> {
     }
     let calls = spoken.iter().flat_map(|one| match one {
         Spoken::Assistant { calls, .. } => calls.as_slice(),
-        Spoken::User(_) => &[],
+        Spoken::User { .. } => &[],
     });
     let names: BTreeSet<_> = calls.map(|answered| answered.call.tool.as_str()).collect();
     let bare = |name| json!({ "name": name, "input_schema": { "type": "object" } });
@@ -64,15 +100,23 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// "Handle tool calls", Claude docs: results stand first in the user's message, in front of any text.
-fn messages(spoken: &[Spoken<'_>]) -> Vec<Value> {
+/// "Handle tool calls", Claude docs: results stand first in the user's message, in front of any text. "Vision": pictures
+/// are best seen in front of the text about them.
+fn messages(spoken: &[Spoken<'_>]) -> Result<Vec<Value>, ModelError> {
     let mut messages = Messages::default();
     if matches!(spoken.first(), Some(Spoken::Assistant { .. })) {
         messages.add("user", text(CUT));
     }
     for one in spoken {
         match one {
-            Spoken::User(words) => messages.add("user", text(words)),
+            Spoken::User {
+                text: words,
+                images,
+            } => {
+                let images = images.iter().map(|address| picture(address));
+                messages.add("user", images.collect::<Result<_, _>>()?);
+                messages.add("user", text(words));
+            }
             Spoken::Assistant { text: words, calls } => {
                 messages.add("assistant", text(words));
                 messages.add("assistant", calls.iter().map(call).collect());
@@ -80,7 +124,7 @@ fn messages(spoken: &[Spoken<'_>]) -> Vec<Value> {
             }
         }
     }
-    messages.0
+    Ok(messages.0)
 }
 
 #[derive(Default)]
@@ -102,6 +146,35 @@ impl Messages {
 fn text(words: &str) -> Vec<Value> {
     let block = || json!({ "type": "text", "text": words });
     (!words.trim().is_empty()).then(block).into_iter().collect()
+}
+
+fn picture(address: &str) -> Result<Value, ModelError> {
+    let source = match Image::read(address)? {
+        Image::Remote(url) => json!({ "type": "url", "url": url }),
+        Image::Inline { media_type, base64 } => {
+            let media_type = usual_type(media_type)?;
+            json!({ "type": "base64", "media_type": media_type, "data": base64 })
+        }
+    };
+    Ok(json!({ "type": "image", "source": source }))
+}
+
+/// The media type as the API spells it.
+fn usual_type(media_type: &str) -> Result<&'static str, ModelError> {
+    let written = media_type.to_ascii_lowercase();
+    let written = match written.as_str() {
+        // Nobody registered it, many write it.
+        "image/jpg" => "image/jpeg",
+        other => other,
+    };
+    let known = PICTURES.into_iter().find(|known| *known == written);
+    known.ok_or_else(|| ModelError::AskDifferently {
+        why: format!(
+            "{PROVIDER} takes no pictures of the type {:?}, only {}",
+            clip(media_type, MOST_OF_A_TYPE),
+            PICTURES.join(", ")
+        ),
+    })
 }
 
 fn call(answered: &Answered<'_>) -> Value {

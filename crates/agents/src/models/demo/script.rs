@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use talaria_domain::runner::{Said, Speaker, ToolCall};
 
 use crate::models::draft::clip;
-use crate::models::{Answer, Calls, Request};
+use crate::models::{Answer, Calls, NEWS, Request};
 
 /// A word that asks for a tool.
 struct Word {
@@ -35,7 +35,7 @@ const WORDS: [Word; 5] = [
     Word {
         start: "delegate:",
         tool: "delegate_task",
-        arguments: |rest| json!({ "task": rest, "background": true }),
+        arguments: |rest| json!({ "goal": rest, "background": true }),
     },
     Word {
         start: "task:",
@@ -74,13 +74,12 @@ pub(super) fn answer(request: &Request) -> Answer {
     let (before, fresh) = request.said.split_at(last.map_or(0, |at| at + 1));
     let called = before.last().map_or(&[][..], |said| &said.calls);
     let results = of(fresh, Speaker::Tool).map(|said| quoted_result(called, said));
-    let asked: Vec<_> = of(fresh, Speaker::User)
-        .map(|said| said.text.as_str())
-        .collect();
+    let heard = of(fresh, Speaker::User).map(|said| said.text.as_str());
+    let (news, asked): (Vec<_>, Vec<_>) = heard.partition(|text| text.starts_with(NEWS));
     let asked = asked.join("\n");
     let asks = asks(&asked);
 
-    let mut paragraphs: Vec<String> = results.collect();
+    let mut paragraphs: Vec<String> = results.chain(news.into_iter().map(quoted_news)).collect();
     let mut calls = Vec::new();
     for (word, rest) in &asks {
         match call(request, word, rest, calls.len()) {
@@ -88,8 +87,11 @@ pub(super) fn answer(request: &Request) -> Answer {
             Err(refusal) => paragraphs.push(refusal),
         }
     }
+    let pictures = pictures(fresh);
     if paragraphs.is_empty() && asks.is_empty() {
-        paragraphs = introduction(request, &asked);
+        paragraphs = introduction(request, &asked, pictures);
+    } else {
+        paragraphs.extend(pictures);
     }
     Answer {
         text: paragraphs.join("\n\n"),
@@ -102,13 +104,16 @@ fn of(said: &[Said], speaker: Speaker) -> impl Iterator<Item = &Said> {
     said.iter().filter(move |said| said.speaker == speaker)
 }
 
-/// What is asked for: a word at the start of a line, with everything up to the next one.
+/// What is asked for: a word at the start of a line, with everything up to the next one. What stands in a block is
+/// quoted and asks for nothing.
 fn asks(text: &str) -> Vec<(&'static Word, String)> {
     let mut asks: Vec<(&Word, String)> = Vec::new();
+    let mut block: Option<&str> = None;
     for line in text.lines() {
-        let start = WORDS
-            .iter()
-            .find_map(|word| Some((word, after(line, word.start)?)));
+        let is_quoted = block.is_some() || line.starts_with("```");
+        block = within_block(block, line);
+        let word = |word: &'static Word| Some((word, after(line, word.start)?));
+        let start = WORDS.iter().filter(|_| !is_quoted).find_map(word);
         match (start, asks.last_mut()) {
             (Some((word, rest)), _) => asks.push((word, rest.to_owned())),
             (None, Some((_, rest))) => {
@@ -122,6 +127,16 @@ fn asks(text: &str) -> Vec<(&'static Word, String)> {
         *rest = rest.trim().to_owned();
     }
     asks
+}
+
+/// The row of backticks that a line leaves open.
+fn within_block<'a>(block: Option<&'a str>, line: &'a str) -> Option<&'a str> {
+    let rest = line.trim_start_matches('`');
+    let row = line.get(..line.len() - rest.len()).unwrap_or_default();
+    match block {
+        Some(open) => (!rest.is_empty() || row.len() < open.len()).then_some(open),
+        None => (row.len() >= 3).then_some(row),
+    }
 }
 
 fn after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
@@ -168,13 +183,26 @@ fn is_offered(request: &Request, tool: &str, arguments: &Value) -> bool {
     names.all(|name| properties.contains_key(name))
 }
 
-fn introduction(request: &Request, asked: &str) -> Vec<String> {
+/// How many pictures were shown.
+fn pictures(fresh: &[Said]) -> Option<String> {
+    let shown = of(fresh, Speaker::User).map(|said| said.images.len()).sum();
+    let them = match shown {
+        0 => return None,
+        1 => "1 picture. I cannot see it".to_owned(),
+        number => format!("{number} pictures. I cannot see them"),
+    };
+    Some(format!("You showed me {them}: that takes a real model."))
+}
+
+fn introduction(request: &Request, asked: &str, pictures: Option<String>) -> Vec<String> {
     let mut paragraphs = vec![WHAT_THIS_IS.to_owned()];
     if !asked.trim().is_empty() {
         paragraphs.push(format!("You wrote: {}", quoted(asked)));
     }
+    paragraphs.extend(pictures);
     if request.calls == Calls::Allowed && request.tools.iter().any(|spec| spec.name == "terminal") {
-        let run = "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers.";
+        let run = "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers; \
+            `background: sleep 5; echo done` tells you later.";
         paragraphs.push(run.to_owned());
     }
     paragraphs.push(WHAT_TO_CONFIGURE.to_owned());
@@ -191,12 +219,22 @@ fn quoted_result(called: &[ToolCall], said: &Said) -> String {
     let id = said.answers.as_deref();
     let call = called.iter().find(|call| Some(call.id.as_str()) == id);
     let tool = call.map_or("tool", |call| call.tool.as_str());
-    let fence = fence(&said.text);
-    let break_line = if said.text.ends_with('\n') { "" } else { "\n" };
-    format!(
-        "`{tool}` answered:\n\n{fence}\n{}{break_line}{fence}",
-        said.text
-    )
+    format!("`{tool}` answered:\n\n{}", block(&said.text))
+}
+
+/// What nobody wrote, word for word.
+fn quoted_news(text: &str) -> String {
+    let text = text
+        .strip_prefix(NEWS)
+        .unwrap_or(text)
+        .trim_start_matches('\n');
+    format!("I was told:\n\n{}", block(text))
+}
+
+fn block(text: &str) -> String {
+    let fence = fence(text);
+    let break_line = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}\n{text}{break_line}{fence}")
 }
 
 /// Longer than any row of backticks in the text, so that nothing in it ends the block.

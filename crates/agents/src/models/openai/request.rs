@@ -8,8 +8,10 @@ mod tests;
 use serde_json::{Map, Value, json};
 
 use crate::models::draft::object_of;
+use crate::models::image::Image;
+use crate::models::options;
 use crate::models::pairing::{Answered, Spoken, pair};
-use crate::models::{Calls, Request, ToolSpec};
+use crate::models::{Calls, ModelError, Request, ToolSpec};
 
 /// Whether the server is asked what the answer cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +22,13 @@ pub(super) enum AskUsage {
     No,
 }
 
-/// The body that is posted.
-pub(super) fn body(request: &Request, model: &str, usage: AskUsage) -> Value {
-    let mut body = Map::new();
+/// The body that is posted. Options go as they are: some servers know the older name of one, some the newer.
+pub(super) fn body(request: &Request, model: &str, usage: AskUsage) -> Result<Value, ModelError> {
+    let options = options::known(&request.options);
+    let options = options.map(|(name, value)| (name.to_owned(), value.clone()));
+    let mut body: Map<String, Value> = options.collect();
     body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), messages(request).into());
+    body.insert("messages".to_owned(), messages(request)?.into());
     body.insert("stream".to_owned(), true.into());
     if usage == AskUsage::Yes {
         body.insert(
@@ -36,10 +40,10 @@ pub(super) fn body(request: &Request, model: &str, usage: AskUsage) -> Value {
         let tools: Vec<_> = request.tools.iter().map(tool).collect();
         body.insert("tools".to_owned(), tools.into());
     }
-    Value::Object(body)
+    Ok(Value::Object(body))
 }
 
-fn messages(request: &Request) -> Vec<Value> {
+fn messages(request: &Request) -> Result<Vec<Value>, ModelError> {
     let mut messages = Vec::new();
     let instructions = request.instructions();
     if !instructions.is_empty() {
@@ -47,7 +51,7 @@ fn messages(request: &Request) -> Vec<Value> {
     }
     for spoken in pair(&request.said) {
         match spoken {
-            Spoken::User(text) => messages.push(json!({ "role": "user", "content": text })),
+            Spoken::User { text, images } => messages.push(user(&text, &images)?),
             Spoken::Assistant { text, calls } if calls.is_empty() => {
                 messages.push(json!({ "role": "assistant", "content": text }));
             }
@@ -57,7 +61,23 @@ fn messages(request: &Request) -> Vec<Value> {
             }
         }
     }
-    messages
+    Ok(messages)
+}
+
+/// "Images and vision", OpenAI docs: pictures are parts of the content, with either kind of address.
+fn user(text: &str, images: &[&str]) -> Result<Value, ModelError> {
+    if images.is_empty() {
+        return Ok(json!({ "role": "user", "content": text }));
+    }
+    let mut parts = Vec::new();
+    if !text.trim().is_empty() {
+        parts.push(json!({ "type": "text", "text": text }));
+    }
+    for address in images {
+        Image::read(address)?;
+        parts.push(json!({ "type": "image_url", "image_url": { "url": address } }));
+    }
+    Ok(json!({ "role": "user", "content": parts }))
 }
 
 /// "Create chat completion", API reference: the content may be left out where there are calls.

@@ -28,10 +28,13 @@ fn tool(id: &str, text: &str) -> Said {
     }
 }
 
-/// The conversation in a short form: `user: text`, `assistant: text [id=result]`.
+/// The conversation in a short form: `user: text <picture>`, `assistant: text [id=result]`.
 fn told(said: &[Said]) -> Vec<String> {
     let told = |spoken: &Spoken<'_>| match spoken {
-        Spoken::User(text) => format!("user: {text}"),
+        Spoken::User { text, images } => {
+            let images = images.iter().map(|address| format!(" <{address}>"));
+            format!("user: {text}{}", images.collect::<String>())
+        }
         Spoken::Assistant { text, calls } => {
             let calls = calls
                 .iter()
@@ -98,6 +101,28 @@ fn nobody_speaks_twice_in_a_row() {
         assistant("e", &[]),
     ];
     let expected = ["user: a\n\nb", "assistant: c\n\nd [x=1]", "assistant: e"];
+    assert_eq!(told(&said), expected);
+}
+
+#[test]
+fn pictures_stay_with_who_showed_them() {
+    let shown = |text: &str, address: &str| Said {
+        images: vec![address.to_owned()],
+        ..user(text)
+    };
+    let said = [
+        shown("a", "https://x/1"),
+        user("b"),
+        shown("", "https://x/2"),
+        assistant("c", &["x"]),
+        shown("d", "https://x/3"),
+        tool("x", "1"),
+    ];
+    let expected = [
+        "user: a\n\nb <https://x/1> <https://x/2>",
+        "assistant: c [x=1]",
+        "user: d <https://x/3>",
+    ];
     assert_eq!(told(&said), expected);
 }
 

@@ -8,7 +8,7 @@ use talaria_domain::authority::{Authority, Grant, ResourceKind};
 use talaria_domain::ids::RunId;
 use talaria_domain::runner::ToolCall;
 
-use super::{CallIds, decide, offered};
+use super::{CallIds, batches, decide, offered};
 use crate::tools::{Tool, ToolContext, ToolOutput};
 
 struct Named(&'static str);
@@ -24,6 +24,10 @@ impl Tool for Named {
 
     fn parameters(&self) -> Value {
         json!({"type": "object"})
+    }
+
+    fn is_parallel(&self, _: &Value) -> bool {
+        self.0.starts_with("parallel")
     }
 
     fn call<'a>(&'a self, _: &'a Value, _: &'a ToolContext<'a>) -> Pending<'a, ToolOutput> {
@@ -98,4 +102,29 @@ fn a_call_gets_an_id_of_its_own() {
     assert_eq!(settle("a"), format!("call_{run}_1"), "it was there before");
     assert_eq!(settle(""), format!("call_{run}_2"));
     assert_eq!(settle("b"), format!("call_{run}_3"));
+}
+
+#[test]
+fn neighbours_that_may_be_under_way_together_are() {
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Named("serial")), Arc::new(Named("parallel"))];
+    let call = |tool: &str| ToolCall {
+        id: String::new(),
+        tool: tool.to_owned(),
+        arguments: json!({}),
+    };
+    let table: [(&[&str], &[usize]); 6] = [
+        (&[], &[]),
+        (&["serial", "serial"], &[1, 1]),
+        (&["parallel", "parallel", "parallel"], &[3]),
+        (&["parallel", "serial", "parallel"], &[1, 1, 1]),
+        (&["serial", "parallel", "parallel", "serial"], &[1, 2, 1]),
+        (&["unknown", "unknown"], &[1, 1]),
+    ];
+    for (names, expected) in table {
+        let calls: Vec<_> = names.iter().map(|name| call(name)).collect();
+        let batches = batches(&tools, &calls);
+        let lengths: Vec<_> = batches.iter().map(|batch| batch.len()).collect();
+        assert_eq!(lengths, expected, "{names:?}");
+        assert_eq!(batches.concat(), calls, "in their order");
+    }
 }

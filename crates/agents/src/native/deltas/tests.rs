@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use talaria_domain::adapter::Pending;
 use talaria_domain::run::RunEvent;
-use talaria_domain::runner::{Host, Stopped};
+use talaria_domain::runner::{Host, Reach, Stopped};
 use tokio::sync::Semaphore;
 
 use super::Deltas;
@@ -51,6 +51,10 @@ impl Host for Slow {
 
     fn steered(&self) -> Pending<'_, Result<Vec<String>, Stopped>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn reach(&self) -> &dyn Reach {
+        panic!("nobody here goes beyond the conversation")
     }
 }
 

@@ -3,6 +3,7 @@
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Content, DedupeKey, InternalCause};
+use talaria_domain::ids::JobId;
 use talaria_domain::principal::{Principal, Role};
 
 use super::*;
@@ -75,5 +76,31 @@ fn nothing_else_is_merged() {
     for (why, second) in table {
         let events = [said(1, "ada", None, 0), second, said(3, "ada", None, 2)];
         assert_eq!(merged(&events, WINDOW), 0, "{why}");
+    }
+}
+
+#[test]
+fn news_of_ones_jobs_is_told_together_however_long_it_waited() {
+    let news = |number: u8, who: &str, thread: Option<&str>, at: i64| Event {
+        kind: EventKind::Internal {
+            cause: InternalCause::JobEnded {
+                job: JobId::from_bytes([number; 16]),
+            },
+            text: String::new(),
+        },
+        ..said(number, who, thread, at)
+    };
+    let first = news(1, "ada", None, 0);
+    let table = [
+        ("theirs", news(2, "ada", None, 1_000_000), 1),
+        ("another's", news(2, "bob", None, 1), 0),
+        ("another thread's", news(2, "ada", Some("t"), 1), 0),
+        ("a message", said(2, "ada", None, 1), 0),
+    ];
+    for (why, second, expected) in table {
+        for window in [Duration::ZERO, WINDOW] {
+            let events = [first.clone(), second.clone()];
+            assert_eq!(merged(&events, window), expected, "{why}");
+        }
     }
 }

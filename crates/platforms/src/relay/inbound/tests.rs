@@ -89,6 +89,7 @@ fn every_field_has_its_place() {
                 text: Some("who is there?".to_owned()),
             }),
             mention: Mention::Direct,
+            wishes: None,
         }),
         sent_at: Some(Timestamp::from_millis(8_000)),
         received_at: NOW,

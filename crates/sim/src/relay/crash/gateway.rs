@@ -7,6 +7,8 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 
+use super::letters::Letter;
+
 /// How long it may take to be ready.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -85,11 +87,22 @@ impl Gateway {
         Ok(inbox && outbox)
     }
 
-    /// How many parts are listed as unknown.
-    pub(super) async fn unknown(&self) -> anyhow::Result<usize> {
-        let status = self.get("/api/status").await?;
-        let unknown = status["outbox"]["unknown"].as_u64().unwrap_or(0);
-        Ok(usize::try_from(unknown)?)
+    /// What is listed as given up, each with what it is about.
+    pub(super) async fn letters(&self) -> anyhow::Result<Vec<Letter>> {
+        let (mut letters, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = self.get(&format!("/api/dead?limit=200{after}")).await?;
+            for row in page["data"].as_array().into_iter().flatten() {
+                let thing = row["thing_id"].as_str().context("a letter about nothing")?;
+                let trace = self.get(&format!("/api/trace/{thing}")).await?;
+                let letter = Letter::about(thing, &trace);
+                letters.push(letter.with_context(|| format!("{thing} is not in its trace"))?);
+            }
+            let Some(next) = page["next"].as_str() else {
+                return Ok(letters);
+            };
+            after = format!("&after={next}");
+        }
     }
 
     async fn get(&self, path: &str) -> anyhow::Result<Value> {

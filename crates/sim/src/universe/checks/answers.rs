@@ -16,7 +16,7 @@ use crate::universe::facts::{EventFact, Facts, PartFact, ReplyFact};
 /// How an answer begins that the script gave.
 const ANSWER: &str = "re: ";
 /// How an answer begins that says why there is none.
-const TOLD: [&str; 3] = [
+pub(super) const TOLD: [&str; 3] = [
     "I could not finish this",
     "I was interrupted",
     "I could not answer this",
@@ -171,6 +171,7 @@ pub(super) fn accounted_for(evidence: &Evidence) -> Findings {
     facts
         .events
         .iter()
+        .filter(|(_, fact)| !fact.is_task())
         .filter_map(|(id, fact)| {
             let missing = match fact.command() {
                 Some(_) => not_told(facts, *id, fact)?,

@@ -48,6 +48,8 @@ pub(super) fn ended(evidence: &Evidence) -> Findings {
     let replies = replies.map(|(id, reply)| format!("reply {id} is {}", reply.state.as_str()));
     let parts = facts.parts.iter().filter(|(_, part)| !part.state.is_end());
     let parts = parts.map(|(id, part)| format!("part {id} is {}", part.state.as_str()));
+    let jobs = facts.jobs.iter().filter(|(_, job)| !job.state.is_end());
+    let jobs = jobs.map(|(id, job)| format!("job {id} is {}", job.state.as_str()));
     let held = facts
         .held
         .iter()
@@ -62,6 +64,7 @@ pub(super) fn ended(evidence: &Evidence) -> Findings {
         .chain(runs)
         .chain(replies)
         .chain(parts)
+        .chain(jobs)
         .chain(held)
         .chain(backlogs)
         .chain(broken)

@@ -1,12 +1,12 @@
 //! Evidence of a sound universe with one thing changed in it: the promise that this breaks is named, and no other.
 
-use talaria_domain::ids::{EventId, ReplyId};
-use talaria_domain::machine::{InboxState, PartState};
+use talaria_domain::ids::{EventId, ReplyId, SessionId};
+use talaria_domain::machine::{InboxState, JobState, PartState};
 
 use super::*;
 use crate::chat::{Change, Shown};
 use crate::universe::Staging;
-use crate::universe::facts::Facts;
+use crate::universe::facts::{EventFact, Facts};
 use crate::universe::plan::Plan;
 use crate::universe::world::World;
 
@@ -123,9 +123,7 @@ fn what_is_done_twice() {
 
 #[test]
 fn what_appears_after_it_was_stopped() {
-    let is_stopped = |fact: &&crate::universe::facts::EventFact| {
-        fact.reason.as_deref() == Some("stopped by /stop")
-    };
+    let is_stopped = |fact: &&EventFact| fact.reason.as_deref() == Some("stopped by /stop");
     let answer_to = |id: EventId| ReplyId::from_bytes(*id.as_bytes());
     let mut evidence = evidence(|evidence| {
         let mut events = evidence.facts.events.values();
@@ -162,4 +160,49 @@ fn what_is_forgotten_or_remembered_twice() {
     let again = doubled.facts.asked[0].clone();
     doubled.facts.asked.push(again);
     assert_eq!(broken(&doubled), [Invariant::Remembered]);
+}
+
+/// Whether somebody was woken by a job, and answered.
+fn has_news(evidence: &Evidence) -> bool {
+    let events = evidence.facts.events.values();
+    let mut news = events.filter(|fact| fact.news().is_some() && !fact.is_task());
+    news.any(|fact| fact.state == InboxState::Completed)
+}
+
+#[test]
+fn what_ended_and_is_told_elsewhere_twice_or_not_at_all() {
+    let is_news = |fact: &EventFact| fact.news().is_some() && !fact.is_task();
+    let mut gone = evidence(has_news);
+    gone.facts.events.retain(|_, fact| !is_news(fact));
+    assert!(broken(&gone).contains(&Invariant::ToldLater));
+
+    let mut elsewhere = evidence(has_news);
+    let other = SessionId::from_bytes([9; 16]);
+    let events = elsewhere.facts.events.values_mut();
+    for fact in events.filter(|fact| is_news(fact)) {
+        fact.session = other;
+    }
+    assert!(broken(&elsewhere).contains(&Invariant::ToldLater));
+
+    let mut unsaid = evidence(has_news);
+    for job in unsaid.facts.jobs.values_mut() {
+        job.told.push_str(", and so is everything else");
+    }
+    assert!(broken(&unsaid).contains(&Invariant::ToldLater));
+
+    let mut moved = evidence(has_news);
+    let shown = moved.vendors.iter_mut().flat_map(|it| &mut it.shown);
+    for shown in shown.filter(|shown| shown.text.contains("j-m")) {
+        shown.chat.push_str(" next door");
+    }
+    assert!(broken(&moved).contains(&Invariant::ToldLater));
+}
+
+#[test]
+fn a_job_that_does_not_end() {
+    let mut evidence = evidence(has_news);
+    for job in evidence.facts.jobs.values_mut() {
+        job.state = JobState::Running;
+    }
+    assert!(broken(&evidence).contains(&Invariant::Ends));
 }

@@ -140,6 +140,8 @@ impl Talk<'_> {
             (2, "/retry"),
             (2, "/resume"),
             (1, "/status"),
+            (1, "/jobs"),
+            (1, "/background j-{} think 5"),
             (1, "/interrupt"),
             (1, "/steer"),
             (1, "/queue"),
@@ -170,6 +172,18 @@ impl Talk<'_> {
             (1, "think T silent"),
             (1, "hang"),
             (1, "deaf"),
+            (4, "job T j-{}"),
+            (3, "job T j-{} think T"),
+            (1, "job T j-{} tool T"),
+            (1, "job T j-{} panic"),
+            (1, "job T j-{} think T take j-{}"),
+            (1, "notice T j-{}"),
+            (1, "quiet T j-{}"),
+            (1, "give j-{} think T"),
+            (1, "give j-{} tool T"),
+            (2, "errand j-{} think T"),
+            (1, "errand j-{} tool T"),
+            (1, "errand j-{} panic"),
         ]);
         if matches!(pattern, "hang" | "deaf") {
             self.hangs += 1;

@@ -252,6 +252,15 @@ impl Connection for PostgresConnection {
         }
     }
 
+    fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
+        let mut number = 0;
+        self.query(sql, values, &mut |row| {
+            number = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.client
             .batch_execute(&for_postgres(sql))

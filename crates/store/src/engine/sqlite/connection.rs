@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags};
 use talaria_domain::clock::{Clock, Timestamp};
@@ -35,7 +36,7 @@ impl SqliteConnection {
         let raw =
             rusqlite::Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
                 .map_err(|error| classify(path, &error))?;
-        raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        set_up(&raw).map_err(|error| classify(path, &error))?;
         Ok(Self {
             raw,
             path: path.to_owned(),
@@ -48,7 +49,7 @@ impl SqliteConnection {
         let path = PathBuf::from(":memory:");
         let raw =
             rusqlite::Connection::open_in_memory().map_err(|error| classify(&path, &error))?;
-        raw.set_prepared_statement_cache_capacity(STATEMENTS);
+        set_up(&raw).map_err(|error| classify(&path, &error))?;
         Ok(Self { raw, path, clock })
     }
 
@@ -119,6 +120,11 @@ impl SqliteConnection {
         Ok(left)
     }
 
+    /// How many rows were ever changed: whoever wants to know whether something was, compares.
+    pub(super) fn changes(&self) -> u64 {
+        self.raw.total_changes()
+    }
+
     /// Whether a transaction is open. A full disk can end one without being asked.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.raw.is_autocommit()
@@ -153,6 +159,15 @@ impl Connection for SqliteConnection {
         Ok(())
     }
 
+    fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
+        // The engine knows the number anyway; to return it, it would make a table.
+        let plain = sql
+            .split_once(" RETURNING ")
+            .map_or(sql, |(plain, _)| plain);
+        self.execute_text(plain, values)?;
+        Ok(self.raw.last_insert_rowid())
+    }
+
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.raw
             .execute_batch(sql)
@@ -166,6 +181,15 @@ impl Connection for SqliteConnection {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }
+}
+
+/// What every connection has.
+fn set_up(raw: &rusqlite::Connection) -> rusqlite::Result<()> {
+    raw.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Without it the engine plans a statement anew for each value that could prove a partial index useful, which is
+    // a quarter of what a turn costs. Ours say what their indexes need in so many words.
+    raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 fn bind_all(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> rusqlite::Result<()> {

@@ -1,8 +1,9 @@
 //! The writer: one thread, one connection, group commit.
 //!
-//! It takes a closure, opens a transaction, and goes on taking whatever is waiting, each closure in a savepoint
-//! of its own, so that one that fails leaves nothing and disturbs nobody. Then it commits once and answers them
-//! all: a caller hears of success only after the commit that holds its effects. While one commit is on its way
+//! It takes a closure, opens a transaction, and goes on taking whatever is waiting. Then it commits once and answers
+//! them all: a caller hears of success only after the commit that holds its effects. A closure that fails leaves nothing
+//! and disturbs nobody: if it had changed something, everything is rolled back, and the others are run again, each in a
+//! savepoint of its own. That is rare, and savepoints for everybody would cost every turn more than it does. While one commit is on its way
 //! to the disk the next closures gather, so the batch grows with the load. Callers that were answered together tend
 //! to come back together: as long as fewer are here than the last time, the writer looks up a few times more before
 //! it commits. Nobody waits for a timer, and a lone writer for nothing at all.
@@ -76,6 +77,17 @@ struct Batch {
     done: Vec<BoxedWork>,
     failed: Vec<(BoxedWork, StoreError)>,
     wakes: Vec<Wake>,
+    care: Care,
+}
+
+/// How a closure that fails is kept from spoiling the others.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// By running the others again.
+    #[default]
+    Afterwards,
+    /// By a savepoint.
+    Before,
 }
 
 impl Batch {
@@ -107,22 +119,45 @@ impl Batch {
     }
 
     fn run_one(&mut self, connection: &mut SqliteConnection, mut work: BoxedWork) -> Result<()> {
-        match run_in_savepoint(connection, &mut work) {
+        let changes = connection.changes();
+        let ran = match self.care {
+            Care::Before => run_in_savepoint(connection, &mut work),
+            Care::Afterwards => run_plainly(connection, &mut work),
+        };
+        let error = match ran {
             Ok(wakes) => {
                 self.wakes.extend(wakes);
                 self.done.push(work);
-                Ok(())
+                return Ok(());
             }
-            Err(error) => {
-                let is_transaction_lost = !connection.is_in_transaction();
-                self.failed.push((work, error.clone()));
-                if is_transaction_lost {
-                    Err(error)
-                } else {
-                    Ok(())
-                }
+            Err(error) => error,
+        };
+        self.failed.push((work, error.clone()));
+        if !connection.is_in_transaction() {
+            return Err(error);
+        }
+        if self.care == Care::Afterwards && connection.changes() != changes {
+            return self.start_over(connection);
+        }
+        Ok(())
+    }
+
+    /// Somebody failed half-way: undoes everything, and runs those again that had not failed.
+    fn start_over(&mut self, connection: &mut SqliteConnection) -> Result<()> {
+        let undone = connection.edge("ROLLBACK");
+        undone.and_then(|()| connection.edge("BEGIN IMMEDIATE"))?;
+        self.care = Care::Before;
+        self.wakes.clear();
+        let done = std::mem::take(&mut self.done).into_iter();
+        let mut lost = Ok(());
+        for work in done {
+            match &lost {
+                Ok(()) => lost = self.run_one(connection, work),
+                // There is no transaction any more: they hear why.
+                Err(_) => self.done.push(work),
             }
         }
+        lost
     }
 
     fn answer(self, committed: &Result<()>, wakes: &broadcast::Sender<Wake>) {
@@ -138,22 +173,30 @@ impl Batch {
     }
 }
 
-fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
-    connection.edge("SAVEPOINT work")?;
+fn run_plainly(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
     let mut tx = Tx::on(connection);
     let ran = work.run(&mut tx);
     let wakes = tx.into_wakes();
+    if connection.is_in_transaction() {
+        return ran.map(|()| wakes);
+    }
+    // Even if the closure hid it: the engine has ended the transaction, so everybody in it has to hear.
+    let why = "the engine ended the transaction".to_owned();
+    Err(ran.err().unwrap_or(StoreError::Retry { why }))
+}
+
+fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+    connection.edge("SAVEPOINT work")?;
+    let ran = run_plainly(connection, work);
     if !connection.is_in_transaction() {
-        // Even if the closure hid it: the engine has ended the transaction, so everybody in it has to hear.
-        let why = "the engine ended the transaction".to_owned();
-        return Err(ran.err().unwrap_or(StoreError::Retry { why }));
+        return ran;
     }
     let left = leave_savepoint(connection, ran.is_err());
     if left.is_err() {
         // What cannot be undone alone is undone with everything else. If that fails too, there is no transaction.
         drop(connection.edge("ROLLBACK"));
     }
-    left.and(ran).map(|()| wakes)
+    left.and(ran)
 }
 
 fn leave_savepoint(connection: &mut SqliteConnection, has_failed: bool) -> Result<()> {

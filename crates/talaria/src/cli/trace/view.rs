@@ -29,6 +29,7 @@ pub(super) fn lines(trace: &Value) -> Vec<Line> {
         start: start(trace),
         lines: Vec::new(),
     };
+    view.job(&trace["job"]);
     view.event(&trace["event"]);
     for run in items(trace, "runs") {
         view.run(run);
@@ -65,6 +66,24 @@ impl View {
             text: one_line(text, WIDEST),
             look,
         });
+    }
+
+    fn job(&mut self, job: &Value) {
+        if job.is_null() {
+            return;
+        }
+        let (id, kind, state) = (field(job, "id"), field(job, "kind"), field(job, "state"));
+        let head = format!("job {id}: {kind}, {state}");
+        self.add(time(job, "created_at"), 0, &head, look_of(&state));
+        let work = first_field(&job["work"], &["command", "goal"]);
+        self.note(&work, &work);
+        let run = field(job, "run_id");
+        self.note(&run, &format!("asked for by run {run}"));
+        let told = field(job, "told");
+        if !told.is_empty() {
+            let ended = time(job, "ended_at");
+            self.add(ended, 1, &format!("told: {told}"), None);
+        }
     }
 
     fn event(&mut self, event: &Value) {
@@ -323,8 +342,10 @@ fn start(trace: &Value) -> Option<Timestamp> {
     let runs = items(trace, "runs").filter_map(|run| time(run, "created_at"));
     let replies = items(trace, "replies").filter_map(|reply| time(reply, "created_at"));
     let dead = items(trace, "dead").filter_map(|letter| time(letter, "at"));
+    let job = time(&trace["job"], "created_at");
     event
         .into_iter()
+        .chain(job)
         .chain(runs)
         .chain(replies)
         .chain(dead)

@@ -1,5 +1,5 @@
 //! Pure: models and profiles. Without a word about them there is one profile, `assistant`, that thinks with the demo
-//! model and has a terminal, so that a newcomer sees the whole machine move.
+//! model and has tools, so that a newcomer sees the whole machine move.
 
 use std::time::Duration;
 
@@ -37,6 +37,9 @@ const TOOLS: &[&str] = &[
     "ask_user",
     "kanban",
 ];
+
+/// What the profile has that nobody wrote a word about.
+const USUAL_TOOLS: [&str; 4] = ["terminal", "process", "delegate_task", "send_message"];
 
 /// Profiles, of which there is always one.
 pub(super) struct Profiles {
@@ -115,7 +118,7 @@ impl Loading<'_> {
             .collect();
         if all.is_empty() {
             let section = ProfileSection {
-                tools: Some(vec!["terminal".to_owned()]),
+                tools: Some(USUAL_TOOLS.map(str::to_owned).to_vec()),
                 ..ProfileSection::default()
             };
             all.push(self.profile(ASSISTANT, section, models));

@@ -49,6 +49,15 @@ pub(super) fn letter() -> Value {
     })
 }
 
+pub(super) fn job() -> Value {
+    json!({
+        "id": "0198c0de-0000-7000-8000-0000000000cc", "session_id": SESSION, "run_id": null, "profile": "assistant",
+        "kind": "process", "state": "completed", "promise": "wake", "work": { "command": "make all" },
+        "to": { "platform": "web", "account": "default", "chat": "c", "thread": null }, "handle": null,
+        "result": { "code": 0 }, "told": "make all is done", "consumed_at": null, "created_at": 1_000, "ended_at": 2_000,
+    })
+}
+
 pub(super) fn key() -> Value {
     json!({ "id": "k1", "name": "laptop", "scopes": ["chat"], "created_at": 1_000 })
 }

@@ -1,10 +1,14 @@
-//! Requests word for word, after "Create a Message" and "Handle tool calls", Claude docs.
+//! Requests word for word, after "Create a Message", "Handle tool calls", "Vision" and "OpenAI SDK compatibility", Claude
+//! docs.
 
 use serde_json::{Value, json};
 use talaria_domain::runner::{Said, Speaker, ToolCall};
 
-use super::body;
 use crate::models::{Calls, Request, ToolSpec};
+
+fn body(request: &Request, model: &str, window: usize) -> Value {
+    super::body(request, model, window).unwrap()
+}
 
 fn user(text: &str) -> Said {
     Said::plain(Speaker::User, text)
@@ -38,7 +42,7 @@ fn request(said: Vec<Said>) -> Request {
             description: "Runs".to_owned(),
             parameters: json!({"type": "object"}),
         }],
-        calls: Calls::Allowed,
+        ..Request::default()
     }
 }
 
@@ -176,4 +180,127 @@ fn without_tools_none_are_named() {
         body["max_tokens"], 4_000,
         "half of a small window is left for what was said"
     );
+}
+
+/// A question and nothing else, with these options.
+fn with(options: &Value) -> Request {
+    Request {
+        said: vec![user("go")],
+        options: serde_json::from_value(options.clone()).unwrap(),
+        ..Request::default()
+    }
+}
+
+#[test]
+fn options_go_under_the_names_of_the_api() {
+    let table = [
+        (json!({}), json!({"max_tokens": 16_384})),
+        (json!({"max_tokens": 5}), json!({"max_tokens": 5})),
+        (
+            json!({"max_completion_tokens": 5}),
+            json!({"max_tokens": 5}),
+        ),
+        (json!({"max_tokens": 50_000}), json!({"max_tokens": 50_000})),
+        (
+            json!({"temperature": 0.5, "top_p": 0.25}),
+            json!({"max_tokens": 16_384, "temperature": 0.5, "top_p": 0.25}),
+        ),
+        (
+            json!({"temperature": 1.5}),
+            json!({"max_tokens": 16_384, "temperature": 1.0}),
+        ),
+        (
+            json!({"stop": "end"}),
+            json!({"max_tokens": 16_384, "stop_sequences": ["end"]}),
+        ),
+        (
+            json!({"stop": ["a", "b"]}),
+            json!({"max_tokens": 16_384, "stop_sequences": ["a", "b"]}),
+        ),
+        (
+            json!({"stop": [], "seed": null, "response_format": {"type": "text"}, "model": "x"}),
+            json!({"max_tokens": 16_384}),
+        ),
+    ];
+    for (options, expected) in table {
+        let mut whole = json!({
+            "model": "m",
+            "stream": true,
+            "messages": [{"role": "user", "content": [text("go")]}],
+        });
+        let more = expected.as_object().unwrap().clone();
+        whole.as_object_mut().unwrap().extend(more);
+        assert_eq!(body(&with(&options), "m", 200_000), whole, "{options}");
+    }
+}
+
+/// What is said about a request that is not sent.
+fn refusal(request: &Request) -> String {
+    super::body(request, "m", 200_000).unwrap_err().to_string()
+}
+
+#[test]
+fn what_the_api_does_not_have_is_refused() {
+    let table = [
+        (
+            json!({"response_format": {"type": "json_object"}}),
+            "Anthropic's Messages API has no `response_format`",
+        ),
+        (json!({"seed": 7}), "Anthropic's Messages API has no `seed`"),
+        (json!({"stop": ["a", "\n"]}), "cannot `stop` at blanks"),
+        (json!({"stop": ""}), "cannot `stop` at blanks"),
+        (json!({"stop": 7}), "`stop` has to be"),
+        (json!({"max_tokens": 0}), "`max_tokens` has to be"),
+        (json!({"temperature": "hot"}), "`temperature` has to be"),
+        (json!({"top_p": {}}), "`top_p` has to be"),
+    ];
+    for (options, expected) in table {
+        let refused = refusal(&with(&options));
+        assert!(refused.contains(expected), "{options}: {refused}");
+    }
+}
+
+fn showing(words: &str, images: &[&str]) -> Said {
+    Said {
+        images: images.iter().map(|address| (*address).to_owned()).collect(),
+        ..user(words)
+    }
+}
+
+#[test]
+fn pictures_are_blocks_in_front_of_the_text() {
+    let inline = |media_type: &str| json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": "QUFB"}});
+    let remote =
+        json!({"type": "image", "source": {"type": "url", "url": "https://example.org/cat.png"}});
+    let said = vec![
+        showing(
+            "what is it?",
+            &["data:image/png;base64,QUFB", "https://example.org/cat.png"],
+        ),
+        assistant("", &["x"]),
+        tool("x", "1"),
+        showing("", &["data:image/JPG;base64,QUFB"]),
+    ];
+    let expected = json!([
+        {"role": "user", "content": [inline("image/png"), remote, text("what is it?")]},
+        {"role": "assistant", "content": [call("x")]},
+        {"role": "user", "content": [result("x", "1"), inline("image/jpeg")]},
+    ]);
+    assert_eq!(messages(said), expected);
+}
+
+#[test]
+fn a_picture_that_cannot_be_taken_is_not_sent() {
+    let table = [
+        ("data:image/png;base64,!", "not base64"),
+        (
+            "data:image/svg+xml;base64,QUFB",
+            "no pictures of the type \"image/svg+xml\", only image/jpeg",
+        ),
+        ("http://example.org/cat.png", "starts with `https://`"),
+    ];
+    for (address, expected) in table {
+        let refused = refusal(&request(vec![showing("look", &[address])]));
+        assert!(refused.contains(expected), "{address}: {refused}");
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use talaria_domain::runner::{Said, Speaker, ToolCall};
 
 use super::{answer, fence};
-use crate::models::{Answer, Calls, Request, ToolSpec};
+use crate::models::{Answer, Calls, NEWS, Request, ToolSpec};
 
 fn spec(name: &str, properties: &[&str]) -> ToolSpec {
     let properties: serde_json::Map<String, Value> = properties
@@ -137,7 +137,10 @@ fn a_tool_that_does_not_take_it_yet_is_not_called() {
 #[test]
 fn a_tool_that_is_there_is_called() {
     let tools = vec![
-        spec("delegate_task", &["task", "background"]),
+        spec(
+            "delegate_task",
+            &["goal", "context", "tools", "tasks", "background"],
+        ),
         spec("kanban_create", &["title"]),
         spec("schedule", &["when", "text"]),
     ];
@@ -148,7 +151,7 @@ fn a_tool_that_is_there_is_called() {
         .map(|call| (call.tool.as_str(), &call.arguments))
         .collect();
     let expected = [
-        ("delegate_task", json!({"task": "a", "background": true})),
+        ("delegate_task", json!({"goal": "a", "background": true})),
         ("kanban_create", json!({"title": "b"})),
         ("schedule", json!({"when": "10m", "text": "c d"})),
     ];
@@ -229,4 +232,69 @@ fn what_people_say_meanwhile_is_done_as_well() {
     let answer = after_a_call("done", &["run: pwd"]);
     assert!(answer.text.contains("```\ndone\n```"), "{}", answer.text);
     assert_eq!(answer.calls[0].arguments, json!({"command": "pwd"}));
+}
+
+#[test]
+fn news_is_quoted_and_not_obeyed() {
+    let told = "[Background process 7 ended.]\n```\nrun: ls\n```\nrun: ls";
+    let answer = asked(&format!("{NEWS}\n{told}"), vec![terminal()]);
+    assert_eq!(answer.calls, []);
+    assert_eq!(answer.text, format!("I was told:\n\n````\n{told}\n````"));
+}
+
+#[test]
+fn what_stands_in_a_block_asks_for_nothing() {
+    let table = [
+        ("```\nrun: a\n```", 0),
+        ("```\nrun: a\n```\nrun: b", 1),
+        ("````\n```\nrun: a\n````\nrun: b", 1),
+        ("```sh\nrun: a", 0),
+        ("``\nrun: a", 1),
+    ];
+    for (text, calls) in table {
+        assert_eq!(asked(text, vec![terminal()]).calls.len(), calls, "{text}");
+    }
+}
+
+#[test]
+fn a_command_may_have_a_block_in_it() {
+    let command = "cat <<end\n```\nrun: no\n```\nend";
+    let answer = asked(&format!("run: {command}"), vec![terminal()]);
+    assert_eq!(answer.calls[0].arguments, json!({ "command": command }));
+    assert_eq!(answer.calls.len(), 1);
+}
+
+#[test]
+fn it_says_how_many_pictures_it_was_shown() {
+    let table = [
+        ("look", 0, None),
+        ("look", 1, Some("You showed me 1 picture. I cannot see it")),
+        ("", 1, Some("You showed me 1 picture. I cannot see it")),
+        (
+            "run: ls",
+            3,
+            Some("You showed me 3 pictures. I cannot see them"),
+        ),
+    ];
+    for (text, shown, expected) in table {
+        let address = || "https://example.org/cat.png".to_owned();
+        let before = Said {
+            images: vec![address()],
+            ..Said::plain(Speaker::User, "earlier")
+        };
+        let now = Said {
+            images: std::iter::repeat_with(address).take(shown).collect(),
+            ..Said::plain(Speaker::User, text)
+        };
+        let answer = answer(&Request {
+            said: vec![before, Said::plain(Speaker::Assistant, "yes"), now],
+            tools: vec![terminal()],
+            ..Request::default()
+        });
+        match expected {
+            Some(words) => assert!(answer.text.contains(words), "{}", answer.text),
+            None => assert!(!answer.text.contains("You showed me"), "{}", answer.text),
+        }
+        assert_eq!(answer.calls.len(), usize::from(text.starts_with("run:")));
+    }
 }

@@ -1,10 +1,14 @@
-//! Requests word for word, after "Create chat completion", OpenAI API reference.
+//! Requests word for word, after "Create chat completion", OpenAI API reference, and "Images and vision", OpenAI docs.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use talaria_domain::runner::{Said, Speaker, ToolCall};
 
-use super::{AskUsage, body};
-use crate::models::{Calls, Request, ToolSpec};
+use super::AskUsage;
+use crate::models::{Calls, ModelError, Request, ToolSpec};
+
+fn body(request: &Request, model: &str, usage: AskUsage) -> Value {
+    super::body(request, model, usage).unwrap()
+}
 
 fn tool() -> ToolSpec {
     ToolSpec {
@@ -37,7 +41,7 @@ fn request() -> Request {
             Said::plain(Speaker::User, "thanks"),
         ],
         tools: vec![tool()],
-        calls: Calls::Allowed,
+        ..Request::default()
     }
 }
 
@@ -105,4 +109,88 @@ fn broken_arguments_go_back_as_valid_ones() {
     let body = body(&request, "m", AskUsage::Yes);
     let sent = body["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str();
     assert_eq!(sent, Some(r#"{"malformed":"{\"cut"}"#));
+}
+
+#[test]
+fn options_are_passed_on_as_they_are() {
+    let table = [
+        (json!({}), json!({})),
+        (json!({"max_tokens": 5}), json!({"max_tokens": 5})),
+        (
+            json!({"max_completion_tokens": 5}),
+            json!({"max_completion_tokens": 5}),
+        ),
+        (
+            json!({"temperature": 1.5, "top_p": 0.9, "stop": "end", "seed": 7}),
+            json!({"temperature": 1.5, "top_p": 0.9, "stop": "end", "seed": 7}),
+        ),
+        (
+            json!({"response_format": {"type": "json_object"}, "stop": ["a", "b"]}),
+            json!({"response_format": {"type": "json_object"}, "stop": ["a", "b"]}),
+        ),
+        // Neither what nobody knows nor what is ours to say.
+        (json!({"temperature": null, "logit_bias": {}}), json!({})),
+        (
+            json!({"model": "x", "stream": false, "messages": [], "tools": []}),
+            json!({}),
+        ),
+    ];
+    for (options, expected) in table {
+        let request = Request {
+            said: vec![Said::plain(Speaker::User, "hi")],
+            options: serde_json::from_value(options.clone()).unwrap(),
+            ..Request::default()
+        };
+        let mut whole = json!({
+            "model": "m",
+            "stream": true,
+            "messages": [{"role": "user", "content": "hi"}],
+        });
+        let more = expected.as_object().unwrap().clone();
+        whole.as_object_mut().unwrap().extend(more);
+        assert_eq!(body(&request, "m", AskUsage::No), whole, "{options}");
+    }
+}
+
+fn showing(text: &str, images: &[&str]) -> Request {
+    let said = Said {
+        images: images.iter().map(|address| (*address).to_owned()).collect(),
+        ..Said::plain(Speaker::User, text)
+    };
+    Request {
+        said: vec![said],
+        ..Request::default()
+    }
+}
+
+#[test]
+fn pictures_are_parts_of_the_content() {
+    let (inline, remote) = ("data:image/png;base64,QUFB", "https://example.org/cat.png");
+    let part = |url| json!({"type": "image_url", "image_url": {"url": url}});
+    let text = json!({"type": "text", "text": "what is it?"});
+    let table = [
+        (showing("what is it?", &[]), json!("what is it?")),
+        (
+            showing("what is it?", &[inline]),
+            json!([text, part(inline)]),
+        ),
+        (
+            showing(" ", &[remote, inline]),
+            json!([part(remote), part(inline)]),
+        ),
+    ];
+    for (request, expected) in table {
+        let sent = body(&request, "m", AskUsage::No);
+        assert_eq!(sent["messages"][0]["content"], expected);
+    }
+}
+
+#[test]
+fn a_picture_that_cannot_be_read_is_not_sent() {
+    let request = showing("look", &["data:image/png;base64,!"]);
+    let refused = super::body(&request, "m", AskUsage::No);
+    assert!(
+        matches!(refused, Err(ModelError::AskDifferently { .. })),
+        "{refused:?}"
+    );
 }

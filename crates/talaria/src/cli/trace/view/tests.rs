@@ -99,3 +99,18 @@ fn what_is_not_known_is_left_out() {
     let reply = json!({ "replies": [ { "id": "y", "kind": "notice", "state": "finished" } ] });
     assert_eq!(screen(&reply), ["          reply y: notice, finished"]);
 }
+
+#[test]
+fn a_job_stands_before_what_came_of_it() {
+    let trace = json!({ "job": {
+        "id": "j1", "kind": "process", "state": "failed", "work": { "command": "make all" }, "run_id": "r1",
+        "told": "make all failed", "created_at": 1_000, "ended_at": 3_000,
+    } });
+    let expected = [
+        " +0.000 s job j1: process, failed",
+        "            make all",
+        "            asked for by run r1",
+        " +2.000 s   told: make all failed",
+    ];
+    assert_eq!(screen(&trace), expected);
+}

@@ -1,0 +1,362 @@
+//! What a run can do beyond its own conversation: begin work that ends later, give a task away, write somewhere else.
+//! Everything is recorded in the ledger first; a run that was stopped reaches nothing any more, and no run reaches
+//! another conversation's jobs or another profile's accounts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use talaria_domain::adapter::Pending;
+use talaria_domain::address::{Address, ChatKind, ReturnAddress};
+use talaria_domain::capabilities::{Capability, DeliveryWindow};
+use talaria_domain::ids::{JobId, SessionId};
+use talaria_domain::job::{Job, JobEnd, JobKind, Jobs, Promise};
+use talaria_domain::live::Happening;
+use talaria_domain::profile::Account;
+use talaria_domain::runner::{Reach, Task};
+use talaria_domain::session_key::{SessionKey, Source};
+use talaria_store::sessions::{self, Opening};
+use talaria_store::{Result, StoreError, Tx, jobs, leases};
+use tokio_util::sync::CancellationToken;
+
+use super::LEDGER_PAUSE;
+use super::begin::Begun;
+use crate::delivery::say::{self, Place};
+use crate::jobs::delegation::{self, Commission, Stopped};
+use crate::jobs::target::{self, Target};
+use crate::jobs::{Answer, Book, keep, unreachable_later};
+use crate::shared::Shared;
+
+const STOPPED: &str = "the run was stopped";
+
+/// One run's reach.
+pub(crate) struct TurnReach {
+    shared: Arc<Shared>,
+    begun: Arc<Begun>,
+    stop: CancellationToken,
+    /// How many outcomes it waits for.
+    waits: AtomicUsize,
+    /// Whether it may have begun anything that ends later.
+    has_jobs: AtomicBool,
+}
+
+/// Room for an errand, which is given back unless the errand was recorded.
+struct Room<'a>(&'a Shared, Option<SessionId>);
+
+impl Room<'_> {
+    fn keep(mut self) {
+        self.1 = None;
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if let Some(session) = self.1 {
+            self.0.errands.remove(session);
+        }
+    }
+}
+
+/// Counts a wait for as long as it lasts, however it ends.
+struct Wait<'a>(&'a AtomicUsize);
+
+impl<'a> Wait<'a> {
+    fn begin(waits: &'a AtomicUsize) -> Self {
+        waits.fetch_add(1, Ordering::Relaxed);
+        Self(waits)
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl TurnReach {
+    pub(crate) fn of(shared: &Arc<Shared>, begun: &Arc<Begun>, stop: CancellationToken) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            begun: Arc::clone(begun),
+            stop,
+            waits: AtomicUsize::new(0),
+            has_jobs: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the run waits for others: then it is not idle.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waits.load(Ordering::Relaxed) > 0
+    }
+
+    /// The run is over: what it recorded and nobody will start, or delegated and nobody waits for any more, ends, too.
+    pub(crate) async fn let_go(&self) {
+        if !self.has_jobs.load(Ordering::Relaxed) {
+            return;
+        }
+        let (this, session, run) = (Arc::clone(&self.shared), self.session(), self.begun.run);
+        let stopped = self
+            .shared
+            .ledger
+            .write(move |tx| {
+                keep::call_off_unstarted(tx, &this, session, run)?;
+                delegation::let_go(tx, &this, session, Some(run))
+            })
+            .await;
+        match stopped {
+            Ok(stopped) => stopped.tell(&self.shared),
+            // They are looked after at the next start.
+            Err(error) => tracing::warn!(%run, %error, "delegations could not be ended"),
+        }
+    }
+
+    fn session(&self) -> SessionId {
+        self.begun.session()
+    }
+
+    async fn give(&self, task: Task) -> Answer<JobId> {
+        let (shared, begun) = (&self.shared, &self.begun);
+        let promise = if task.is_background {
+            Promise::Wake
+        } else {
+            Promise::Nothing
+        };
+        if task.goal.trim().is_empty() {
+            return Err("expected a goal, found none".to_owned());
+        }
+        let id = JobId::next(&*shared.ids, shared.now());
+        let commission = Commission {
+            id,
+            run: Some(begun.run),
+            return_to: begun.place.0.clone(),
+            authority: begun.authority().clone(),
+            depth: begun.depth(),
+            task,
+            promise,
+        };
+        // Before the commit, which starts it.
+        let session = delegation::session_of(id);
+        if !shared.errands.add(session, shared.settings.limits.turns) {
+            return Err("too many delegations are under way: do it yourself, or later".to_owned());
+        }
+        let room = Room(shared, Some(session));
+        self.has_jobs.store(true, Ordering::Relaxed);
+        let this = Arc::clone(shared);
+        let started = shared
+            .ledger
+            .write(move |tx| delegation::start(tx, &this, &commission))
+            .await;
+        started.unwrap_or_else(|error| Err(error.to_string()))?;
+        room.keep();
+        Ok(id)
+    }
+
+    async fn wait_for(&self, job: JobId) -> Answer<JobEnd> {
+        let _wait = Wait::begin(&self.waits);
+        let session = self.session();
+        loop {
+            let changed = self.shared.jobs_changed.notified();
+            let look = move |tx: &mut Tx<'_>| {
+                let own = own_job(tx, job, session)?;
+                match own {
+                    Ok(_) => jobs::end_of(tx, job).map(Ok),
+                    Err(words) => Ok(Err(words)),
+                }
+            };
+            match self.shared.ledger.read(look).await {
+                Ok(Ok(Some(end))) => return Ok(end),
+                Ok(Ok(None)) => {}
+                Ok(Err(words)) => return Err(words),
+                Err(error) => self.wait_for_ledger(&error).await,
+            }
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Err(STOPPED.to_owned()),
+                () = changed => {}
+            }
+        }
+    }
+
+    /// The ledger says nothing when it is back, so everybody who waits is told to look again after a while.
+    async fn wait_for_ledger(&self, error: &StoreError) {
+        tracing::warn!(run = %self.begun.run, %error, "the ledger was asked for a job and did not answer");
+        tokio::time::sleep(LEDGER_PAUSE).await;
+        self.shared.jobs_changed.notify_waiters();
+    }
+
+    async fn call_off(&self, job: JobId) -> Answer<()> {
+        let (this, session, now) = (Arc::clone(&self.shared), self.session(), self.shared.now());
+        let called_off = self
+            .shared
+            .ledger
+            .write(move |tx| {
+                let job = match own_job(tx, job, session)? {
+                    Ok(job) => job,
+                    Err(words) => return Ok(Err(words)),
+                };
+                if job.kind == JobKind::Process {
+                    return Ok(Ok(None));
+                }
+                // Whoever stops it need not be told that it was stopped.
+                jobs::consume(tx, job.id, now)?;
+                let reason = "it was called off";
+                delegation::cancel(tx, &this, &job, reason).map(|stopped| Ok(Some(stopped)))
+            })
+            .await;
+        let called_off: Answer<Option<Stopped>> =
+            called_off.unwrap_or_else(|error| Err(error.to_string()));
+        match called_off? {
+            Some(stopped) => stopped.tell(&self.shared),
+            None => self.shared.settings.worker.cancel(job).await,
+        }
+        Ok(())
+    }
+
+    async fn write_to(&self, target: String, text: String) -> Answer<String> {
+        if text.trim().is_empty() {
+            return Err("expected some text, found none".to_owned());
+        }
+        let target = target::parse(&target)?;
+        let address = self.address_of(&target)?;
+        let place = self.place_at(address);
+        let (this, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
+        let said = self
+            .shared
+            .ledger
+            .write(move |tx| {
+                leases::fence(tx, &begun.lease)?;
+                match open(tx, &this, &begun, &place)? {
+                    Ok(place) => {
+                        let said = say::notice(tx, &this, &place, &text)?;
+                        Ok(Ok((place.session(), said)))
+                    }
+                    Err(words) => Ok(Err(words)),
+                }
+            })
+            .await;
+        let (session, said) = match said {
+            Ok(said) => said?,
+            Err(StoreError::Conflict(_)) => return Err(STOPPED.to_owned()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let words = match &said {
+            Happening::Said { reply, .. } => format!("recorded as reply {reply}"),
+            _ => "recorded".to_owned(),
+        };
+        self.shared.watchers.tell(session, said);
+        Ok(words)
+    }
+
+    /// Where a target is, through an account of the run's own profile.
+    fn address_of(&self, target: &Target) -> Answer<Address> {
+        let own = &self.begun.place.0;
+        let (platform, profile) = (target.platform.as_str(), own.profile.as_str());
+        let accounts = self.shared.settings.accounts.iter();
+        let usable: Vec<&Account> = accounts
+            .map(|account| account.adapter.account())
+            .filter(|account| account.platform == target.platform && account.profile == own.profile)
+            .collect();
+        let is_own = |account: &&&Account| {
+            (&account.platform, &account.name) == (&own.address.platform, &own.address.account)
+        };
+        let account = match usable.as_slice() {
+            [] => {
+                return Err(format!(
+                    "the profile {profile:?} has no account on {platform:?}"
+                ));
+            }
+            [only] => only,
+            several => several.iter().find(is_own).ok_or_else(|| {
+                format!("the profile {profile:?} has more than one account on {platform:?}")
+            })?,
+        };
+        Ok(Address {
+            platform: target.platform.clone(),
+            account: account.name.clone(),
+            chat_kind: ChatKind::Direct,
+            chat: target.chat.clone(),
+            thread: target.thread.clone(),
+            reply_to: None,
+        })
+    }
+
+    /// The run's own place is known better than by its name.
+    fn place_at(&self, address: Address) -> ReturnAddress {
+        let own = &self.begun.place.0;
+        let is_here = own.address.target() == address.target();
+        let here = Address {
+            reply_to: None,
+            ..own.address.clone()
+        };
+        ReturnAddress {
+            address: if is_here { here } else { address },
+            ..own.clone()
+        }
+    }
+}
+
+/// A job, if it is this session's.
+fn own_job(tx: &mut Tx<'_>, job: JobId, session: SessionId) -> Result<Answer<Job>> {
+    let found = jobs::find(tx, job)?.filter(|found| found.return_to.session == session);
+    Ok(found.ok_or_else(|| format!("there is no job {job} in this conversation")))
+}
+
+/// The conversation at a place; made where a platform has the chat and we have not met it.
+fn open(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    begun: &Begun,
+    to: &ReturnAddress,
+) -> Result<Answer<Place>> {
+    let address = &to.address;
+    let found = shared.settings.account(address);
+    let capabilities = found.map(|account| account.adapter.capabilities());
+    let is_here = address.target() == begun.place.0.address.target();
+    let window = capabilities
+        .as_ref()
+        .map_or(DeliveryWindow::Never, |it| it.window);
+    if !is_here && !window.may_promise(shared.now()) {
+        return Ok(Err(unreachable_later(Promise::Notice)));
+    }
+    if is_here && begun.errand.is_none() {
+        return Ok(Ok(Place(to.clone())));
+    }
+    let sharing = begun.profile.profile.sharing;
+    let key = SessionKey::derive(&to.profile, &Source::of(address, &to.requester), sharing);
+    let reads = capabilities.is_some_and(|it| it.can.contains(&Capability::ReadsLedger));
+    if reads && sessions::current(tx, key.id())?.is_none() {
+        let (platform, chat) = (address.platform.as_str(), address.chat.as_str());
+        return Ok(Err(format!(
+            "there is no conversation {chat:?} on {platform:?}"
+        )));
+    }
+    let (owner, now) = (key.owner(&to.requester), shared.now());
+    let opening = Opening::of(key, owner, SessionId::next(&*shared.ids, now), now);
+    let session = sessions::resolve(tx, &opening)?;
+    Ok(Ok(Place(ReturnAddress {
+        session,
+        ..to.clone()
+    })))
+}
+
+impl Reach for TurnReach {
+    fn jobs(&self) -> Arc<dyn Jobs> {
+        self.has_jobs.store(true, Ordering::Relaxed);
+        Arc::new(Book(Arc::clone(&self.shared)))
+    }
+
+    fn delegate(&self, task: Task) -> Pending<'_, Answer<JobId>> {
+        Box::pin(self.give(task))
+    }
+
+    fn outcome(&self, job: JobId) -> Pending<'_, Answer<JobEnd>> {
+        Box::pin(self.wait_for(job))
+    }
+
+    fn cancel(&self, job: JobId) -> Pending<'_, Answer<()>> {
+        Box::pin(self.call_off(job))
+    }
+
+    fn send(&self, target: String, text: String) -> Pending<'_, Answer<String>> {
+        Box::pin(self.write_to(target, text))
+    }
+}
