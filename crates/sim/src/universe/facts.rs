@@ -80,8 +80,13 @@ impl EventFact {
 
     /// Whether it is a task: what comes of it is told by its job, and not by an answer.
     pub(crate) fn is_task(&self) -> bool {
-        let job = self.news();
-        job.is_some_and(|job| job.as_bytes() == self.session.as_bytes())
+        matches!(
+            &self.event.kind,
+            EventKind::Internal {
+                cause: InternalCause::Delegated { .. },
+                ..
+            }
+        )
     }
 
     /// The command's name, if it is one.

@@ -165,13 +165,13 @@ fn what_is_forgotten_or_remembered_twice() {
 /// Whether somebody was woken by a job, and answered.
 fn has_news(evidence: &Evidence) -> bool {
     let events = evidence.facts.events.values();
-    let mut news = events.filter(|fact| fact.news().is_some() && !fact.is_task());
+    let mut news = events.filter(|fact| fact.news().is_some());
     news.any(|fact| fact.state == InboxState::Completed)
 }
 
 #[test]
 fn what_ended_and_is_told_elsewhere_twice_or_not_at_all() {
-    let is_news = |fact: &EventFact| fact.news().is_some() && !fact.is_task();
+    let is_news = |fact: &EventFact| fact.news().is_some();
     let mut gone = evidence(has_news);
     gone.facts.events.retain(|_, fact| !is_news(fact));
     assert!(broken(&gone).contains(&Invariant::ToldLater));
