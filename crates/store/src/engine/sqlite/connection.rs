@@ -88,14 +88,14 @@ impl SqliteConnection {
     }
 
     /// Runs a statement whose text is made up on the spot.
-    pub(super) fn execute_text(&mut self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+    pub(super) fn execute_text(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         let run = || -> rusqlite::Result<usize> {
             let mut statement = self.raw.prepare_cached(sql)?;
             bind_all(&mut statement, values)?;
             statement.raw_execute()
         };
         run()
-            .map(drop)
+            .map(|changed| changed as u64)
             .map_err(|error| classify(&self.path, &error))
     }
 
@@ -133,14 +133,7 @@ impl SqliteConnection {
 
 impl Connection for SqliteConnection {
     fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
-        let run = || -> rusqlite::Result<usize> {
-            let mut statement = self.raw.prepare_cached(sql)?;
-            bind_all(&mut statement, values)?;
-            statement.raw_execute()
-        };
-        run()
-            .map(|changed| changed as u64)
-            .map_err(|error| classify(&self.path, &error))
+        self.execute_text(sql, values)
     }
 
     fn query(

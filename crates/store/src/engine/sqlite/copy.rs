@@ -56,7 +56,7 @@ impl StoreCopy {
             .map(|place| format!("?{place}"))
             .collect();
         let sql = format!("INSERT INTO {table} VALUES ({})", places.join(", "));
-        self.with(|connection| connection.execute_text(&sql, &values))
+        self.with(|connection| connection.execute_text(&sql, &values).map(drop))
     }
 
     /// Does what derived tables need.

@@ -3,10 +3,11 @@
 //! It takes a closure, opens a transaction, and goes on taking whatever is waiting. Then it commits once and answers
 //! them all: a caller hears of success only after the commit that holds its effects. A closure that fails leaves nothing
 //! and disturbs nobody: if it had changed something, everything is rolled back, and the others are run again, each in a
-//! savepoint of its own. That is rare, and savepoints for everybody would cost every turn more than it does. While one commit is on its way
-//! to the disk the next closures gather, so the batch grows with the load. Callers that were answered together tend
-//! to come back together: as long as fewer are here than the last time, the writer looks up a few times more before
-//! it commits. Nobody waits for a timer, and a lone writer for nothing at all.
+//! savepoint of its own. That is rare, and savepoints for everybody would cost every turn more than it does.
+//!
+//! While one commit is on its way to the disk the next closures gather, so the batch grows with the load. Callers that
+//! were answered together tend to come back together: as long as fewer are here than the last time, the writer looks up
+//! a few times more before it commits. Nobody waits for a timer, and a lone writer for nothing at all.
 //!
 //! If the transaction itself is lost (a full disk, a failed commit), every closure in it is told so.
 
