@@ -16,10 +16,11 @@
 
 mod later;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use talaria_domain::adapter::Pending;
 use talaria_domain::authority::Authority;
 use talaria_domain::ids::{JobId, RunId};
@@ -50,6 +51,10 @@ pub struct Seen {
     pub authority: Authority,
     /// How many delegations it is away from a person.
     pub depth: u32,
+    /// What it is told about itself.
+    pub instructions: String,
+    /// What is asked of the model.
+    pub options: BTreeMap<String, Value>,
     /// What was said before.
     pub history: Vec<Said>,
     /// What is said now.
@@ -123,6 +128,8 @@ impl ScriptedRunner {
             run: turn.run,
             authority: turn.authority.clone(),
             depth: turn.depth,
+            instructions: turn.profile.instructions.clone(),
+            options: turn.options.clone(),
             history: turn.history.clone(),
             prompt: turn.prompt.clone(),
         });

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use talaria_domain::event::Wishes;
 use talaria_domain::machine::PartState;
+use talaria_domain::runner::{Said, Speaker};
 use talaria_gateway::settings::DoubtPolicy;
 use talaria_sim::chat::{Mood, Moods, Offer};
 use talaria_store::dead;
@@ -356,4 +358,29 @@ async fn code_emoji_and_endless_lines_arrive_complete_in_order_and_within_limits
         assert_eq!(all.matches('x').count(), 20_000, "{offer:?}");
         assert!(all.find("line_499") < all.find('🦀') && all.find('🦀') < all.find("xxx"));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
+    let world = World::begin(Setup::default()).await;
+    world.says("ada", "one");
+    world.passes(SOON).await;
+    let remembered = vec![Said::plain(Speaker::User, "we met before")];
+    let wishes = Wishes {
+        instructions: Some("Answer in French.".to_owned()),
+        history: Some(remembered.clone()),
+        options: [("temperature".to_owned(), 0.into())].into(),
+    };
+    world.asks("ada", "two", wishes.clone());
+    world.passes(SOON).await;
+    world.says("ada", "three");
+    world.ends().await;
+    let seen = world.script.seen();
+    assert_eq!(seen[1].instructions, "Be brief.\n\nAnswer in French.");
+    assert_eq!(
+        (&seen[1].history, &seen[1].options),
+        (&remembered, &wishes.options)
+    );
+    assert_eq!(seen[2].instructions, "Be brief.");
+    assert_eq!((seen[2].history.len(), seen[2].options.len()), (4, 0));
 }

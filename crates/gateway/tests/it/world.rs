@@ -8,7 +8,7 @@ use std::time::Duration;
 use talaria_domain::address::Address;
 use talaria_domain::authority::Authority;
 use talaria_domain::clock::{Clock, Timestamp};
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, BusyPolicy, Profile};
 use talaria_domain::scope::StatePolicy;
@@ -162,6 +162,15 @@ impl World {
         self.writes(Event { address, ..event })
     }
 
+    /// A program writes, and says how it wants to be answered.
+    pub(crate) fn asks(&self, who: &str, text: &str, wishes: Wishes) -> Event {
+        let mut event = self.people.said(who, text, self.now());
+        if let EventKind::Message(content) = &mut event.kind {
+            content.wishes = Some(Box::new(wishes));
+        }
+        self.writes(event)
+    }
+
     fn writes(&self, event: Event) -> Event {
         self.vendor.write(event.clone());
         event
@@ -230,7 +239,7 @@ async fn start(
     let profile = Profile {
         name: "assistant".into(),
         runner: "scripted".into(),
-        instructions: String::new(),
+        instructions: "Be brief.".to_owned(),
         busy: setup.busy,
         sharing: setup.sharing,
         state: StatePolicy::default(),
