@@ -12,6 +12,7 @@ mod signals;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use talaria_agents::processes::Processes;
 use talaria_domain::clock::{Clock, SystemClock};
 use talaria_domain::ids::{Ids, RandomIds};
@@ -28,6 +29,9 @@ use self::signals::Signals;
 use crate::config::{Effective, Environment, key, running};
 use crate::output::Style;
 
+/// Open files at once.
+const MANY_FILES: u64 = 65_536;
+
 /// Runs the gateway until it is told to stop.
 pub(crate) async fn run(
     effective: Effective,
@@ -35,6 +39,7 @@ pub(crate) async fn run(
     style: Style,
 ) -> anyhow::Result<()> {
     log::start(effective.log.as_deref(), style)?;
+    allow_many_files();
     let mut signals = Signals::listen()?;
     let home = effective.home.as_path();
     std::fs::create_dir_all(home)
@@ -66,6 +71,22 @@ pub(crate) async fn run(
     room.ledger.close().await;
     room.exits.note_end();
     Ok(())
+}
+
+/// Every connection and every background process takes files, and the usual limit is made for smaller programs.
+fn allow_many_files() {
+    let usual = getrlimit(Resource::Nofile);
+    let wanted = usual.maximum.map_or(MANY_FILES, |most| most.min(MANY_FILES));
+    if usual.current.is_none_or(|current| current >= wanted) {
+        return;
+    }
+    let more = Rlimit {
+        current: Some(wanted),
+        ..usual
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, more) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
 }
 
 async fn listen(effective: &Effective) -> anyhow::Result<TcpListener> {
