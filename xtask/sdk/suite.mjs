@@ -100,6 +100,20 @@ const checks = {
     const stranger = client(await newKey("stranger"));
     await rejects(OpenAI.NotFoundError, () => ask(stranger, "x", {}, { headers }), "not_found");
   },
+  async responses_are_made_streamed_kept_and_deleted() {
+    const { responses } = client();
+    const first = await responses.create({ model: "assistant", input: "one" });
+    assert.equal(first.output_text, "re: one");
+    const follow = { model: "assistant", input: "words 30", previous_response_id: first.id };
+    const events = await collect(await responses.create({ ...follow, stream: true }));
+    const deltas = events.filter((event) => event.type === "response.output_text.delta");
+    assert.equal(deltas.map((event) => event.delta).join("").split(" ").length, 30);
+    assert.equal(events.at(-1).type, "response.completed");
+    const { id } = events.at(-1).response;
+    assert.equal((await responses.retrieve(id)).status, "completed");
+    await responses.delete(id);
+    await rejects(OpenAI.NotFoundError, () => responses.retrieve(id), "not_found");
+  },
   async errors_are_the_clients_own() {
     const who = client();
     await rejects(OpenAI.AuthenticationError, () => ask(client("wrong"), "x"), "unauthorized");

@@ -2,6 +2,7 @@
 
     suite.py listen MODEL           a model that remembers what it was asked, in front of another one
     suite.py check BASE KEY MODEL   every check; the last line counts them
+    suite.py promises BASE KEY      the same for a gateway that nobody configured
 """
 
 import json
@@ -185,6 +186,35 @@ def a_conversation_goes_on(world):
     assert said == ["one", "re: one", "two"], said
 
 
+def responses_are_made_kept_and_deleted(world):
+    import openai
+
+    responses = world.client().responses
+    first = responses.create(model="assistant", input="one", instructions="Be brief.")
+    assert (first.status, first.output_text) == ("completed", "re: one"), first
+    assert first.usage.total_tokens > 0
+    assert "Be brief." in json.dumps(world.seen()["messages"])
+    second = responses.create(model="assistant", input="two", previous_response_id=first.id)
+    said = [one["content"] for one in world.seen()["messages"] if one["role"] != "system"]
+    assert said == ["one", "re: one", "two"], said
+    assert responses.retrieve(second.id).output_text == "re: two"
+    responses.delete(second.id)
+    raises(openai.NotFoundError, lambda: responses.retrieve(second.id), "not_found")
+    raises(openai.BadRequestError, lambda: responses.create(model="assistant", input=[]), "bad_input")
+
+
+def responses_are_streamed(world):
+    responses = world.client().responses
+    events = list(responses.create(model="assistant", input="words 30", stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    said = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+    assert len(said.split()) == 30, said
+    assert events[-1].type == "response.completed"
+    assert events[-1].response.output_text == said
+    with responses.stream(model="assistant", input="hello") as stream:
+        assert stream.get_final_response().output_text == "re: hello"
+
+
 def errors_are_the_clients_own(world):
     import openai
 
@@ -259,6 +289,34 @@ def a_turn_that_nobody_waits_for_ends(world):
         time.sleep(0.2)
 
 
+def nothing_is_promised_for_later(world):
+    """A client that is gone after the answer is told so, on every route."""
+    client = world.client()
+    for ask_on in (
+        lambda text: ask(client, text).choices[0].message.content,
+        lambda text: client.responses.create(model="assistant", input=text).output_text,
+        lambda text: run(world, text)["output"],
+    ):
+        said = ask_on("background: sleep 1")
+        assert '"notify_on_complete":false' in said, said
+        assert "notify_unsupported" in said and 'process(action=\\"poll\\")' in said, said
+        said = ask_on("delegate: run: echo heron")
+        assert '"note":' in said and "heron" in said and '"status":"completed"' in said, said
+
+
+def run(world, text):
+    """A run, when it has ended."""
+    made = world.call("/v1/runs", {"input": text})
+    until = time.monotonic() + 20
+    while (found := world.call("/v1/runs/" + made["run_id"]))["status"] in ("queued", "running"):
+        assert time.monotonic() < until, "the run goes on"
+        time.sleep(0.1)
+    assert found["status"] == "completed", found
+    return found
+
+
+PROMISES = [nothing_is_promised_for_later]
+
 CHECKS = [
     models_are_listed,
     an_answer_and_what_it_cost,
@@ -268,6 +326,8 @@ CHECKS = [
     options_reach_the_model,
     pictures_reach_the_model,
     a_conversation_goes_on,
+    responses_are_made_kept_and_deleted,
+    responses_are_streamed,
     errors_are_the_clients_own,
     foreign_conversations_are_not_found,
     the_same_key_is_the_same_answer,
@@ -276,24 +336,26 @@ CHECKS = [
 ]
 
 
-def check(world):
+def check(world, checks):
     import openai
 
     failed = 0
-    for one in CHECKS:
+    for one in checks:
         try:
             one(world)
             print(f"  ok {one.__name__}")
         except Exception as error:  # every check is tried
             failed += 1
             print(f"  FAILED {one.__name__}: {type(error).__name__}: {error}")
-    print(f"python openai {openai.__version__}: {len(CHECKS) - failed} passed, {failed} failed")
+    print(f"python openai {openai.__version__}: {len(checks) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "listen":
         listen(sys.argv[2])
+    elif sys.argv[1] == "promises":
+        sys.exit(check(World(*sys.argv[2:], None), PROMISES))
     else:
         base, key, model = sys.argv[2:]
-        sys.exit(check(World(base, key, model.rsplit("/v1", 1)[0])))
+        sys.exit(check(World(base, key, model.rsplit("/v1", 1)[0]), CHECKS))

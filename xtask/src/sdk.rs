@@ -1,5 +1,6 @@
 //! OpenAI's own clients, Python and Node, unmodified, against the real gateway with the simulated model behind it. Both
-//! come from their registries by name; the checks are in `xtask/sdk`.
+//! come from their registries by name; the checks are in `xtask/sdk`. Then the same with nothing configured: what the demo
+//! model's tools tell a caller who cannot be reached later.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,11 +28,14 @@ pub(crate) fn check() -> anyhow::Result<()> {
         line.strip_prefix("ready ")
     })?;
     let gateway = Gateway::start(&configuration(&url))?;
-    let (base, key) = (address(&gateway)?, key(&gateway)?);
+    let (base, key) = (address(&gateway)?, make_key(&gateway)?);
     command::succeed(python(&room).args(["check", &base, &key, &url]))?;
     let mut node = Command::new("node");
     node.arg(script("suite.mjs")).args([&base, &key, &url]);
-    command::succeed(node.current_dir(&room))
+    command::succeed(node.current_dir(&room))?;
+    let unconfigured = Gateway::start("")?;
+    let (base, key) = (address(&unconfigured)?, make_key(&unconfigured)?);
+    command::succeed(python(&room).args(["promises", &base, &key]))
 }
 
 /// Where the gateway is: the link to the page without what logs in.
@@ -41,7 +45,7 @@ fn address(gateway: &Gateway) -> anyhow::Result<String> {
 }
 
 /// A key that may do everything.
-fn key(gateway: &Gateway) -> anyhow::Result<String> {
+fn make_key(gateway: &Gateway) -> anyhow::Result<String> {
     let made = gateway.ask(&["key", "create", "suite", "--scope", "operator"])?;
     let key = made
         .split_whitespace()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::address::Address;
+use crate::capabilities::DeliveryWindow;
 use crate::clock::Timestamp;
 use crate::digest::{Digest, Fields};
 use crate::ids::{EventId, JobId};
@@ -112,6 +113,9 @@ pub struct Wishes {
     pub history: Option<Vec<Said>>,
     /// For the model, under the names that OpenAI gave them: `max_tokens`, `temperature`, `stop`, `response_format`.
     pub options: BTreeMap<String, Json>,
+    /// For how long the program can be reached, wherever its conversation is.
+    #[serde(default)]
+    pub window: Option<DeliveryWindow>,
 }
 
 /// Whether a message was said to us, by our id and never by our name.

@@ -142,7 +142,9 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         session_key: begun.key.0.to_string(),
         window: match begun.errand {
             Some(_) => DeliveryWindow::InTurnOnly,
-            None => shared.settings.window(&begun.place.0.address),
+            None => wishes
+                .and_then(|wishes| wishes.window)
+                .unwrap_or_else(|| shared.settings.window(&begun.place.0.address)),
         },
         depth: begun.depth(),
         history,

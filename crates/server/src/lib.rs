@@ -10,6 +10,7 @@
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
 //! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
+//! | `openai/` | what programs call: one file per endpoint, all of them views of the same turn |
 //! | `operator/` | one file per group of endpoints |
 //! | `web/` | the page, written by hand, served as one document |
 //! | `surfaces.rs` | the local surfaces as places and people: the one file that names them |
@@ -26,6 +27,7 @@ pub mod serve;
 pub mod shared;
 
 mod access;
+mod openai;
 mod operator;
 mod surfaces;
 mod web;

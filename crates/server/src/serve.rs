@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::connection::CuttableListener;
 use crate::error::ApiError;
 use crate::shared::{App, Shared};
-use crate::{layers, operator, web};
+use crate::{layers, openai, operator, web};
 
 /// How long answers that are under way may take once the listener stops.
 const GRACE: Duration = Duration::from_secs(5);
@@ -52,6 +52,7 @@ fn routes(app: &Arc<App>) -> Router {
     let state = Arc::clone(app);
     Router::new()
         .merge(operator::routes(app))
+        .merge(openai::routes(app))
         .merge(web::routes())
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
         .fallback(|| async {

@@ -10,11 +10,13 @@ use talaria_domain::live::Live;
 use talaria_domain::names::ProfileName;
 use talaria_store::Ledger;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::access::host::{Hosts, Reach};
 use crate::access::keys::{KnownKeys, OperatorKeys};
 use crate::courier::Courier;
 use crate::health::Health;
+use crate::openai::allowance::Allowances;
 
 /// What the server works with.
 pub struct Shared {
@@ -62,6 +64,10 @@ pub(crate) struct App {
     pub(crate) hosts: Hosts,
     pub(crate) listen: SocketAddr,
     pub(crate) stop: CancellationToken,
+    /// What goes on after its request is gone.
+    pub(crate) tasks: TaskTracker,
+    /// How much each key does at present.
+    pub(crate) allowances: Allowances,
 }
 
 impl App {
@@ -77,6 +83,8 @@ impl App {
             shared,
             listen,
             stop,
+            tasks: TaskTracker::new(),
+            allowances: Allowances::default(),
         }
     }
 

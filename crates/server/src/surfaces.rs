@@ -40,21 +40,33 @@ impl Surface {
 
     /// A chat on this surface.
     pub(crate) fn address(self, chat: ChatId) -> Address {
-        Address {
-            platform: PlatformName::from(self.name()),
-            account: AccountName::from(ACCOUNT),
-            chat_kind: ChatKind::Direct,
-            chat,
-            thread: None,
-            reply_to: None,
-        }
+        address(self.name(), chat)
+    }
+}
+
+/// A chat of a program: it is gone once its request is answered, so that nothing may be promised there for later.
+pub(crate) fn program(chat: ChatId) -> Address {
+    address(PROGRAM, chat)
+}
+
+fn address(platform: &str, chat: ChatId) -> Address {
+    Address {
+        platform: PlatformName::from(platform),
+        account: AccountName::from(ACCOUNT),
+        chat_kind: ChatKind::Direct,
+        chat,
+        thread: None,
+        reply_to: None,
     }
 }
 
 /// Where a conversation takes place, if that is a surface of ours.
 pub(crate) fn place(key: &SessionKey) -> Option<Address> {
-    let surface = Surface::named(&key.platform)?;
-    key.chat.clone().map(|chat| surface.address(chat))
+    let chat = key.chat.clone()?;
+    if key.platform.as_str() == PROGRAM {
+        return Some(program(chat));
+    }
+    Surface::named(&key.platform).map(|surface| surface.address(chat))
 }
 
 /// Whoever runs the gateway: the holder of the operator key, and the page once it is logged in.

@@ -23,6 +23,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use talaria_domain::adapter::Pending;
 use talaria_domain::authority::Authority;
+use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::ids::{JobId, RunId};
 use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
@@ -51,6 +52,8 @@ pub struct Seen {
     pub authority: Authority,
     /// How many delegations it is away from a person.
     pub depth: u32,
+    /// For how long its conversation can be reached.
+    pub window: DeliveryWindow,
     /// What it is told about itself.
     pub instructions: String,
     /// What is asked of the model.
@@ -128,6 +131,7 @@ impl ScriptedRunner {
             run: turn.run,
             authority: turn.authority.clone(),
             depth: turn.depth,
+            window: turn.window,
             instructions: turn.profile.instructions.clone(),
             options: turn.options.clone(),
             history: turn.history.clone(),

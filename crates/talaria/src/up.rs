@@ -76,7 +76,9 @@ pub(crate) async fn run(
 /// Every connection and every background process takes files, and the usual limit is made for smaller programs.
 fn allow_many_files() {
     let usual = getrlimit(Resource::Nofile);
-    let wanted = usual.maximum.map_or(MANY_FILES, |most| most.min(MANY_FILES));
+    let wanted = usual
+        .maximum
+        .map_or(MANY_FILES, |most| most.min(MANY_FILES));
     if usual.current.is_none_or(|current| current >= wanted) {
         return;
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::event::Wishes;
 use talaria_domain::machine::PartState;
 use talaria_domain::runner::{Said, Speaker};
@@ -370,6 +371,7 @@ async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
         instructions: Some("Answer in French.".to_owned()),
         history: Some(remembered.clone()),
         options: [("temperature".to_owned(), 0.into())].into(),
+        window: Some(DeliveryWindow::InTurnOnly),
     };
     world.asks("ada", "two", wishes.clone());
     world.passes(SOON).await;
@@ -383,4 +385,7 @@ async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
     );
     assert_eq!(seen[2].instructions, "Be brief.");
     assert_eq!((seen[2].history.len(), seen[2].options.len()), (4, 0));
+    let windows: Vec<_> = seen.iter().map(|seen| seen.window).collect();
+    let (always, in_turn) = (DeliveryWindow::Always, DeliveryWindow::InTurnOnly);
+    assert_eq!(windows, [always, in_turn, always]);
 }

@@ -8,11 +8,16 @@
 )]
 
 mod gateway;
+mod programs;
 mod world;
 
+mod asking_wrongly;
+mod completing;
 mod getting_in;
 mod looking_after;
 mod refusing;
+mod responding;
+mod running;
 mod sending;
 mod stopping;
 mod talking;

@@ -1,0 +1,71 @@
+//! `GET /v1/models`: profiles as models. Which profile a request is for is decided here, too.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use talaria_domain::names::ProfileName;
+
+use super::refusal::Refusal;
+use crate::error::ApiError;
+use crate::shared::App;
+
+const PROFILE: &str = "x-talaria-profile";
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/models", get(list))
+        .route("/v1/models/{model}", get(show))
+}
+
+/// Every profile that this listener can give a turn to.
+fn profiles(app: &App) -> &[ProfileName] {
+    std::slice::from_ref(&app.shared.profile)
+}
+
+fn model(app: &App, profile: &ProfileName) -> Value {
+    let created = app.shared.about.started_at.as_millis() / 1_000;
+    json!({ "id": profile, "object": "model", "created": created, "owned_by": "talaria" })
+}
+
+async fn list(State(app): State<Arc<App>>) -> Json<Value> {
+    let models: Vec<Value> = profiles(&app)
+        .iter()
+        .map(|name| model(&app, name))
+        .collect();
+    Json(json!({ "object": "list", "data": models }))
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let profile = named(&app, &name)?;
+    Ok(Json(model(&app, profile)))
+}
+
+/// The profile that a request is for: the header chooses before the body does; without either it is the default one.
+pub(super) fn choose<'a>(
+    app: &'a App,
+    headers: &HeaderMap,
+    model: Option<&str>,
+) -> Result<&'a ProfileName, Refusal> {
+    let header = headers.get(PROFILE).map(|value| value.to_str());
+    let header = header.transpose().map_err(|_| ApiError::BadInput {
+        param: None,
+        message: format!("expected a profile's name in {PROFILE}"),
+    })?;
+    header
+        .or(model)
+        .map_or(Ok(&app.shared.profile), |name| named(app, name))
+}
+
+fn named<'a>(app: &'a App, name: &str) -> Result<&'a ProfileName, Refusal> {
+    let found = profiles(app).iter().find(|known| known.as_str() == name);
+    found.ok_or_else(|| Refusal::UnknownModel {
+        model: name.to_owned(),
+    })
+}

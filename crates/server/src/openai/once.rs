@@ -1,0 +1,131 @@
+//! `Idempotency-Key`: the same key with the same body of the same principal is the same turn, also after a restart. The
+//! turn's id is written down before the turn is handed in, so that a request that was cut off in between goes on with it.
+
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use talaria_domain::digest::{Digest, Fields};
+use talaria_domain::ids::EventId;
+use talaria_domain::scope::ScopeKey;
+use talaria_store::{StoreError, Tx, state};
+
+use super::refusal::Refusal;
+use super::turn::{Asker, Turn};
+use crate::error::ApiError;
+use crate::shared::App;
+
+const KEY: &str = "idempotency-key";
+
+/// How long a key may be.
+const LENGTH: usize = 255;
+
+/// How soon to come back for a turn that is under way.
+const UNDER_WAY: u64 = 1;
+
+/// A turn that is asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Claim {
+    /// For the first time, under this id.
+    First(EventId),
+    /// Again.
+    Again(Box<Turn>),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    body: Digest,
+    event: EventId,
+}
+
+/// What is asked for: on which route, with which body.
+pub(super) struct Request<'a> {
+    pub(super) route: &'static str,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: &'a Map<String, Value>,
+}
+
+/// Says whether a turn is asked for again.
+pub(super) async fn claim(
+    app: &App,
+    asker: &Asker,
+    request: &Request<'_>,
+) -> Result<Claim, Refusal> {
+    let now = app.now();
+    let fresh = EventId::next(&*app.shared.ids, now);
+    let Some(key) = key(request.headers)? else {
+        return Ok(Claim::First(fresh));
+    };
+    let owner = asker.caller.owner().0.to_string();
+    let scope = ScopeKey(Fields::of("server idempotency").text(&owner).digest());
+    let name = Fields::of("request").text(request.route).text(key);
+    let (name, body) = (name.digest().to_string(), fingerprint(request));
+    let work = move |tx: &mut Tx<'_>| {
+        if let Some(kept) = state::get(tx, scope, &name)? {
+            return serde_json::from_value(kept.value).map_err(|error| StoreError::Unreadable {
+                thing: "idempotency key",
+                why: error.to_string(),
+            });
+        }
+        let kept = Kept { body, event: fresh };
+        let value = serde_json::to_value(&kept).map_err(|error| StoreError::Broken {
+            why: error.to_string(),
+        })?;
+        state::set(tx, scope, &name, &value, now)?;
+        Ok(kept)
+    };
+    let kept = app.shared.ledger.write(work).await?;
+    if kept.body != body {
+        let message = "this idempotency key was used with another body".to_owned();
+        return Err(ApiError::Conflict { message }.into());
+    }
+    if kept.event == fresh {
+        return Ok(Claim::First(fresh));
+    }
+    match Turn::find(app, &asker.caller, kept.event).await {
+        Ok(turn) => Ok(Claim::Again(Box::new(turn))),
+        // It was cut off before the turn was handed in.
+        Err(Refusal::Usual(ApiError::NotFound { .. })) => Ok(Claim::First(kept.event)),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// The first request with this key is not answered yet.
+pub(super) fn under_way() -> Refusal {
+    Refusal::Later {
+        status: StatusCode::CONFLICT,
+        code: "idempotency_key_in_use",
+        message: "the first request with this idempotency key is still under way".to_owned(),
+        seconds: UNDER_WAY,
+    }
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
+    let Some(value) = headers.get(KEY) else {
+        return Ok(None);
+    };
+    let is_key = |text: &&str| {
+        (1..=LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic())
+    };
+    let text = value.to_str().ok().filter(is_key);
+    let unfit = || ApiError::BadInput {
+        param: None,
+        message: format!("expected 1 to {LENGTH} visible ASCII characters in Idempotency-Key"),
+    };
+    text.map(Some).ok_or_else(unfit)
+}
+
+/// All that decides what the answer is.
+fn fingerprint(request: &Request<'_>) -> Digest {
+    let header = |name: &str| {
+        let value = request.headers.get(name);
+        value.map_or(String::new(), |value| {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        })
+    };
+    let body = Value::Object(request.body.clone()).to_string();
+    Fields::of("request body")
+        .text(&body)
+        .text(&header(super::turn::SESSION.as_str()))
+        .text(&header("x-talaria-profile"))
+        .digest()
+}

@@ -1,0 +1,312 @@
+//! `/v1/responses`: the same turns in OpenAI's other format, kept until they are deleted. A response that follows another
+//! one goes on in its conversation; that has one end, so that only its last response can be followed.
+
+mod asked;
+mod told;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use futures::stream;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use talaria_domain::digest::Fields;
+use talaria_domain::ids::{EventId, SessionId};
+use talaria_domain::scope::ScopeKey;
+use talaria_store::{Tx, runs, state};
+
+use self::asked::Wanted;
+use self::told::{Frame, Teller};
+use super::completions::ALIVE;
+use super::models;
+use super::once::{self, Claim, Request};
+use super::refusal::Refusal;
+use super::turn::follow::{self, Step};
+use super::turn::standing::Standing;
+use super::turn::{Asker, Turn, leave};
+use super::waiting::Waiting;
+use crate::access::keys::Caller;
+use crate::error::ApiError;
+use crate::input::{Named, Sent};
+use crate::shared::App;
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/responses", post(create))
+        .route("/v1/responses/{id}", get(show).delete(delete))
+        .route("/v1/responses/{id}/cancel", post(cancel))
+}
+
+/// A response by its name.
+#[derive(Debug, Clone, Copy)]
+struct ResponseId(EventId);
+
+impl FromStr for ResponseId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let id = text.strip_prefix("resp_").and_then(|id| id.parse().ok());
+        id.map(Self)
+            .ok_or_else(|| format!("there is no response {text:?}"))
+    }
+}
+
+/// What is kept of a response beside its turn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kept {
+    model: String,
+    instructions: Option<String>,
+    previous: Option<String>,
+    metadata: Value,
+}
+
+/// Where responses are kept.
+fn scope(caller: &Caller) -> ScopeKey {
+    let owner = caller.owner().0.to_string();
+    ScopeKey(Fields::of("server responses").text(&owner).digest())
+}
+
+fn frame(turn: &Turn, kept: Kept, is_stored: bool) -> Frame {
+    Frame {
+        turn: turn.event.to_string(),
+        created: turn.at.as_millis() / 1_000,
+        model: kept.model,
+        instructions: kept.instructions,
+        previous: kept.previous,
+        metadata: kept.metadata,
+        is_stored,
+    }
+}
+
+async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Sent(body): Sent<Map<String, Value>>,
+) -> Result<Response, Refusal> {
+    let wanted = asked::read(&body)?;
+    let model = models::choose(&app, &headers, wanted.asked.model.as_deref())?.to_string();
+    let mut asker = Asker::of(caller, &headers)?;
+    let place = app.allowances.enter(&asker.caller, app.now())?;
+    let request = Request {
+        route: "responses",
+        headers: &headers,
+        body: &body,
+    };
+    let claim = once::claim(&app, &asker, &request).await?;
+    let kept = Kept {
+        model,
+        instructions: wanted.instructions.clone(),
+        previous: wanted.previous.clone(),
+        metadata: wanted.metadata.clone(),
+    };
+    if let Claim::First(event) = claim {
+        go_on(&app, &mut asker, &wanted).await?;
+        if wanted.is_stored {
+            keep(&app, &asker.caller, event, &kept).await?;
+        }
+    }
+    let content = wanted.asked.content(asker.memory());
+    let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
+    let telling = Telling {
+        waiting,
+        teller: Teller::of(frame(&turn, kept, wanted.is_stored)),
+        written: VecDeque::new(),
+        is_over: false,
+    };
+    let mut response = if wanted.is_streamed {
+        bit_by_bit(telling).into_response()
+    } else {
+        at_once(telling).await?.into_response()
+    };
+    response.headers_mut().extend(turn.header());
+    Ok(response)
+}
+
+/// Finds the conversation that a response goes on with.
+async fn go_on(app: &App, asker: &mut Asker, wanted: &Wanted) -> Result<(), Refusal> {
+    if let Some(conversation) = &wanted.conversation {
+        let unfit = |_| ApiError::NotFound {
+            message: format!("there is no conversation {conversation:?}"),
+        };
+        asker.session = Some(conversation.parse().map_err(unfit)?);
+    }
+    if let Some(previous) = &wanted.previous {
+        asker.session = Some(conversation_of(app, &asker.caller, previous).await?);
+    }
+    Ok(())
+}
+
+async fn conversation_of(app: &App, caller: &Caller, previous: &str) -> Result<SessionId, Refusal> {
+    let unknown = || ApiError::NotFound {
+        message: format!("there is no response {previous:?}"),
+    };
+    let ResponseId(event) = previous.parse().map_err(|_| unknown())?;
+    let (turn, _) = find(app, caller, event).await?;
+    let session = turn.session;
+    let work = move |tx: &mut Tx<'_>| {
+        let look = follow::look(tx, event)?;
+        let last = runs::last(tx, session)?.map(|run| run.event);
+        Ok((look.standing, last))
+    };
+    let (standing, last) = app.shared.ledger.read(work).await?;
+    if !matches!(standing, Standing::Over(_)) {
+        return Err(Refusal::Later {
+            status: StatusCode::CONFLICT,
+            code: "response_in_progress",
+            message: format!("the response {previous:?} is still under way"),
+            seconds: 1,
+        });
+    }
+    if last.is_some_and(|last| last != event) {
+        let why = "only the last response of a conversation can be followed";
+        return Err(Refusal::unsupported("previous_response_id", why));
+    }
+    Ok(session)
+}
+
+async fn keep(app: &App, caller: &Caller, event: EventId, kept: &Kept) -> Result<(), Refusal> {
+    let value = serde_json::to_value(kept).map_err(|error| ApiError::broken(&error))?;
+    let (scope, now) = (scope(caller), app.now());
+    let work = move |tx: &mut Tx<'_>| state::set(tx, scope, &event.to_string(), &value, now);
+    app.shared.ledger.write(work).await?;
+    Ok(())
+}
+
+/// The caller's response, if it is kept.
+async fn find(app: &App, caller: &Caller, event: EventId) -> Result<(Turn, Kept), Refusal> {
+    let scope = scope(caller);
+    let work = move |tx: &mut Tx<'_>| state::get(tx, scope, &event.to_string());
+    let kept = app.shared.ledger.read(work).await?;
+    let kept = kept.ok_or_else(|| unknown(event))?;
+    let kept = serde_json::from_value(kept.value).map_err(|error| ApiError::broken(&error))?;
+    let turn = Turn::find(app, caller, event).await?;
+    Ok((turn, kept))
+}
+
+fn unknown(event: EventId) -> ApiError {
+    ApiError::NotFound {
+        message: format!("there is no response \"resp_{event}\""),
+    }
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(ResponseId(event)): Named<ResponseId>,
+) -> Result<Json<Value>, Refusal> {
+    let (turn, kept) = find(&app, &caller, event).await?;
+    Ok(Json(as_it_is(&app, &turn, kept).await?))
+}
+
+/// A response as the ledger has it.
+async fn as_it_is(app: &App, turn: &Turn, kept: Kept) -> Result<Value, Refusal> {
+    let event = turn.event;
+    let work = move |tx: &mut Tx<'_>| follow::read_all(tx, event);
+    let (look, lines) = app.shared.ledger.read(work).await?;
+    let mut teller = Teller::of(frame(turn, kept, true));
+    for line in &lines {
+        teller.tell(&line.what);
+    }
+    Ok(match look.standing {
+        Standing::Over(over) => teller.end(&over),
+        Standing::Queued => teller.response("queued"),
+        Standing::Running | Standing::Waiting => teller.response("in_progress"),
+    })
+}
+
+async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(ResponseId(event)): Named<ResponseId>,
+) -> Result<Json<Value>, Refusal> {
+    let (turn, kept) = find(&app, &caller, event).await?;
+    leave::cancel(&app, &turn).await?;
+    Ok(Json(as_it_is(&app, &turn, kept).await?))
+}
+
+/// The response is not found any more. What was said stays in its conversation.
+async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(ResponseId(event)): Named<ResponseId>,
+) -> Result<Json<Value>, Refusal> {
+    let scope = scope(&caller);
+    let work = move |tx: &mut Tx<'_>| state::delete(tx, scope, &event.to_string());
+    if !app.shared.ledger.write(work).await? {
+        return Err(unknown(event).into());
+    }
+    let id = format!("resp_{event}");
+    Ok(Json(
+        json!({ "id": id, "object": "response", "deleted": true }),
+    ))
+}
+
+async fn at_once(mut telling: Telling) -> Result<Json<Value>, Refusal> {
+    loop {
+        match telling.waiting.next().await? {
+            Step::Line(line) => telling.teller.tell(&line.what),
+            Step::Over(over) => {
+                let response = telling.teller.end(&over);
+                return Refusal::of(&over).map_or(Ok(Json(response)), Err);
+            }
+            Step::Left => return Err(Refusal::stopping()),
+        }
+    }
+}
+
+/// A response that is being told.
+struct Telling {
+    waiting: Waiting,
+    teller: Teller,
+    written: VecDeque<Value>,
+    is_over: bool,
+}
+
+fn bit_by_bit(telling: Telling) -> impl IntoResponse {
+    let events = stream::unfold(telling, |mut telling| async move {
+        let written = telling.next().await?;
+        let kind = written["type"].as_str().unwrap_or("error").to_owned();
+        let event = Event::default().event(kind).data(written.to_string());
+        Some((Ok::<_, Infallible>(event), telling))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE))
+}
+
+impl Telling {
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            self.written.extend(self.teller.take());
+            if let Some(written) = self.written.pop_front() {
+                return Some(written);
+            }
+            if self.is_over {
+                return None;
+            }
+            match self.waiting.next().await {
+                Ok(Step::Line(line)) => self.teller.tell(&line.what),
+                Ok(Step::Over(over)) => {
+                    self.is_over = true;
+                    self.teller.end(&over);
+                }
+                Ok(Step::Left) => self.give_up(&Refusal::stopping()),
+                Err(refusal) => self.give_up(&refusal),
+            }
+        }
+    }
+
+    fn give_up(&mut self, refusal: &Refusal) {
+        self.is_over = true;
+        let mut error = refusal.body()["error"].take();
+        error["type"] = json!("error");
+        self.written.push_back(error);
+    }
+}

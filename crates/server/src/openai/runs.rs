@@ -1,0 +1,256 @@
+//! `/v1/runs`: turns that outlive the connection. A run is known by the event that asked for it, because a turn that was
+//! interrupted takes several runs of the runner; the id of any of these leads to it as well.
+
+pub(in crate::openai) mod asked;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use futures::{StreamExt as _, stream};
+use serde_json::{Map, Value, json};
+use talaria_domain::ids::{EventId, RunId};
+use talaria_domain::run::RunEvent;
+use talaria_store::{StoreError, Tx, runs};
+
+use super::completions::ALIVE;
+use super::models;
+use super::once::{self, Claim, Request};
+use super::refusal::Refusal;
+use super::turn::follow::{self, Follower, Line, Look, Step};
+use super::turn::standing::{End, Over, Standing};
+use super::turn::{Asker, Order, Taken, Turn, leave};
+use crate::access::keys::Caller;
+use crate::error::ApiError;
+use crate::input::{Named, Sent};
+use crate::shared::App;
+
+const LAST: &str = "last-event-id";
+
+pub(super) fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/runs", post(create))
+        .route("/v1/runs/{id}", get(show))
+        .route("/v1/runs/{id}/events", get(events))
+        .route("/v1/runs/{id}/cancel", post(cancel))
+}
+
+async fn create(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    headers: HeaderMap,
+    Sent(body): Sent<Map<String, Value>>,
+) -> Result<Response, Refusal> {
+    let question = asked::read(&body)?;
+    models::choose(&app, &headers, question.model.as_deref())?;
+    let asker = Asker::of(caller, &headers)?;
+    let place = app.allowances.enter(&asker.caller, app.now())?;
+    let request = Request {
+        route: "runs",
+        headers: &headers,
+        body: &body,
+    };
+    let turn = match once::claim(&app, &asker, &request).await? {
+        Claim::First(event) => {
+            let order = Order::prepare(&app, &asker, event).await?;
+            let content = question.content(asker.memory());
+            match order.hand_in(&app, &asker.caller, content).await? {
+                Taken::Now(turn) | Taken::Before(turn) => *turn,
+            }
+        }
+        Claim::Again(turn) => *turn,
+    };
+    drop(place);
+    // The same to those who ask again.
+    let body = json!({
+        "run_id": turn.event,
+        "object": "run",
+        "status": Standing::Queued.as_str(),
+        "session_id": turn.session,
+    });
+    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+    response.headers_mut().extend(turn.header());
+    Ok(response)
+}
+
+/// The caller's run that an id stands for.
+async fn find(app: &App, caller: &Caller, id: EventId) -> Result<Turn, Refusal> {
+    match Turn::find(app, caller, id).await {
+        Err(Refusal::Usual(ApiError::NotFound { .. })) => {}
+        found => return found,
+    }
+    let run = RunId::from_bytes(*id.as_bytes());
+    let work = move |tx: &mut Tx<'_>| match runs::get(tx, run) {
+        Err(StoreError::NotFound { .. }) => Ok(id),
+        found => found.map(|run| run.event),
+    };
+    let event = app.shared.ledger.read(work).await?;
+    Turn::find(app, caller, event).await
+}
+
+async fn show(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<EventId>,
+) -> Result<Response, Refusal> {
+    let turn = find(&app, &caller, id).await?;
+    status(&app, &turn).await
+}
+
+async fn status(app: &App, turn: &Turn) -> Result<Response, Refusal> {
+    let event = turn.event;
+    let look = app
+        .shared
+        .ledger
+        .read(move |tx| follow::look(tx, event))
+        .await?;
+    let mut response = Json(told(app, &look)).into_response();
+    response.headers_mut().extend(turn.header());
+    Ok(response)
+}
+
+/// A run as programs see it.
+fn told(app: &App, look: &Look) -> Value {
+    let mut body = json!({
+        "run_id": look.row.event.id,
+        "object": "run",
+        "status": look.standing.as_str(),
+        "session_id": look.row.session,
+        "model": app.shared.profile,
+        "created_at": look.row.event.received_at.as_millis() / 1_000,
+        "output": null,
+        "usage": null,
+        "error": null,
+    });
+    if let Standing::Over(over) = &look.standing {
+        tell_end(&mut body, over);
+    }
+    body
+}
+
+fn tell_end(body: &mut Value, over: &Over) {
+    body["status"] = json!(over.end.as_str());
+    if over.end == End::Completed {
+        body["output"] = json!(over.text);
+        body["usage"] = json!(over.usage);
+    }
+    if let Some(refusal) = Refusal::of(over) {
+        body["error"] = refusal.body()["error"].take();
+    }
+}
+
+async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<EventId>,
+) -> Result<Response, Refusal> {
+    let turn = find(&app, &caller, id).await?;
+    leave::cancel(&app, &turn).await?;
+    status(&app, &turn).await
+}
+
+/// The run's events from after the last one that was read, then how it ended.
+async fn events(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Named(id): Named<EventId>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let turn = find(&app, &caller, id).await?;
+    let after = last(&headers)?;
+    let reading = Reading {
+        follower: Follower::of(&app, &turn),
+        run: turn.event,
+        last: after,
+        is_over: false,
+    };
+    let greeting = Event::default().comment("following");
+    let events = stream::unfold(reading, |mut reading| async move {
+        let event = reading.next().await?;
+        Some((event, reading))
+    });
+    let events = stream::iter([greeting])
+        .chain(events)
+        .map(Ok::<_, Infallible>);
+    let mut response = Sse::new(events)
+        .keep_alive(KeepAlive::new().interval(ALIVE))
+        .into_response();
+    response.headers_mut().extend(turn.header());
+    Ok(response)
+}
+
+fn last(headers: &HeaderMap) -> Result<i64, ApiError> {
+    let Some(value) = headers.get(LAST) else {
+        return Ok(0);
+    };
+    let number = value.to_str().ok().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| ApiError::BadInput {
+        param: None,
+        message: "expected Last-Event-ID to be the id of an event of this run".to_owned(),
+    })
+}
+
+/// Somebody who reads a run's events.
+struct Reading {
+    follower: Follower,
+    run: EventId,
+    last: i64,
+    is_over: bool,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Event> {
+        while !self.is_over {
+            match self.follower.next().await {
+                Ok(Step::Line(line)) if line.number <= self.last || !is_told(&line.what) => {}
+                Ok(Step::Line(line)) => {
+                    self.last = line.number;
+                    return Some(self.line(&line));
+                }
+                Ok(Step::Over(over)) => {
+                    self.is_over = true;
+                    return Some(self.end(&over));
+                }
+                // Whoever comes back reads on where they were.
+                Ok(Step::Left) | Err(_) => self.is_over = true,
+            }
+        }
+        None
+    }
+
+    fn line(&self, line: &Line) -> Event {
+        let mut body = json!({ "run_id": self.run, "seq": line.number });
+        if let (Some(fields), Ok(Value::Object(what))) =
+            (body.as_object_mut(), serde_json::to_value(&line.what))
+        {
+            fields.extend(what);
+        }
+        Event::default()
+            .id(line.number.to_string())
+            .event(line.what.as_str())
+            .data(body.to_string())
+    }
+
+    /// Under the number of the last one: whoever comes back with it is told of the end again.
+    fn end(&self, over: &Over) -> Event {
+        let mut body = json!({ "run_id": self.run, "output": null, "usage": null, "error": null });
+        tell_end(&mut body, over);
+        Event::default()
+            .id(self.last.to_string())
+            .event(format!("run_{}", over.end.as_str()))
+            .data(body.to_string())
+    }
+}
+
+/// What is for the operator, or for the runner itself, is not told; how a run of the runner ended is told with the turn.
+const fn is_told(what: &RunEvent) -> bool {
+    !matches!(
+        what,
+        RunEvent::Log { .. } | RunEvent::StateUpdated { .. } | RunEvent::Ended(_)
+    )
+}

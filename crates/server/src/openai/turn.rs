@@ -1,0 +1,210 @@
+//! A turn that a program asks for: where it takes place, how it gets in, and who waits for it. What it says is followed
+//! in [`follow`], how it stands is decided in [`standing`], and what happens when nobody waits any more is in [`leave`].
+
+pub(super) mod follow;
+pub(super) mod leave;
+pub(super) mod standing;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use talaria_domain::adapter::{Accepted, NotAccepted};
+use talaria_domain::address::Address;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::event::{Content, DedupeKey, Event, EventKind};
+use talaria_domain::ids::{EventId, SessionId};
+use talaria_domain::names::{ChatId, MessageId};
+use talaria_domain::principal::Principal;
+use talaria_store::{Tx, inbox, sessions};
+
+use super::completions::asked::Memory;
+use super::refusal::Refusal;
+use crate::access::keys::Caller;
+use crate::error::ApiError;
+use crate::shared::App;
+use crate::surfaces;
+
+/// The conversation that a request goes on with, and the one that its answer belongs to.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("x-talaria-session-id");
+
+/// Who may go on with which conversation.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    pub(super) caller: Caller,
+    /// Without one, the turn is a conversation of its own.
+    pub(super) session: Option<SessionId>,
+}
+
+impl Asker {
+    /// Who asks, as the headers tell.
+    pub(super) fn of(caller: Caller, headers: &HeaderMap) -> Result<Self, Refusal> {
+        let named = headers.get(&SESSION).map(|id| {
+            let text = id.to_str().unwrap_or_default();
+            let unfit = |error: talaria_domain::ids::NotAnId| ApiError::NotFound {
+                message: error.to_string(),
+            };
+            text.parse().map_err(unfit)
+        });
+        let session = named.transpose()?;
+        Ok(Self { caller, session })
+    }
+
+    /// Whose memory of the conversation counts.
+    pub(super) fn memory(&self) -> Memory {
+        self.session.map_or(Memory::Theirs, |_| Memory::Ours)
+    }
+}
+
+/// A turn that is about to be handed in.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    pub(super) event: EventId,
+    address: Address,
+    principal: Principal,
+    at: Timestamp,
+}
+
+/// A turn that was taken in.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    pub(super) event: EventId,
+    pub(super) session: SessionId,
+    /// When it was taken in.
+    pub(super) at: Timestamp,
+    order: Order,
+}
+
+impl Turn {
+    /// The header that names its conversation.
+    pub(super) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        let value = HeaderValue::from_str(&self.session.to_string()).ok()?;
+        Some((SESSION, value))
+    }
+
+    /// A turn that was taken in before, if it is this caller's.
+    pub(super) async fn find(app: &App, caller: &Caller, event: EventId) -> Result<Self, Refusal> {
+        let owner = caller.owner();
+        let work = move |tx: &mut Tx<'_>| {
+            let row = inbox::get(tx, event)?;
+            sessions::get_owned(tx, owner, row.session)?;
+            Ok(row)
+        };
+        let unknown = |error| match ApiError::from(error) {
+            ApiError::NotFound { .. } => ApiError::NotFound {
+                message: format!("there is no run {event}"),
+            },
+            other => other,
+        };
+        let row = app.shared.ledger.read(work).await.map_err(unknown)?;
+        let Event {
+            address,
+            principal,
+            received_at: at,
+            ..
+        } = row.event;
+        Ok(Self {
+            event,
+            session: row.session,
+            at,
+            order: Order {
+                event,
+                address,
+                principal,
+                at,
+            },
+        })
+    }
+}
+
+/// Where a turn takes place: where its conversation is, or in a chat of its own.
+async fn place(app: &App, asker: &Asker) -> Result<Address, Refusal> {
+    let Some(session) = asker.session else {
+        let chat = app.shared.ids.next(app.now()).to_string();
+        return Ok(surfaces::program(ChatId::from(chat)));
+    };
+    let owner = asker.caller.owner();
+    let work = move |tx: &mut Tx<'_>| {
+        let session = sessions::get_owned(tx, owner, session)?;
+        sessions::origin(tx, session.key)
+    };
+    let key = app.shared.ledger.read(work).await?;
+    let elsewhere = || ApiError::Conflict {
+        message: format!(
+            "this conversation takes place on {}: write there",
+            key.platform
+        ),
+    };
+    Ok(surfaces::place(&key).ok_or_else(elsewhere)?)
+}
+
+/// What became of a turn that was handed in.
+pub(super) enum Taken {
+    /// It is in the ledger.
+    Now(Box<Turn>),
+    /// It was there before: somebody else handed it in.
+    Before(Box<Turn>),
+}
+
+impl Order {
+    /// Prepares a turn. `event` is its id, which may be written down already.
+    pub(super) async fn prepare(app: &App, asker: &Asker, event: EventId) -> Result<Self, Refusal> {
+        Ok(Self {
+            event,
+            address: place(app, asker).await?,
+            principal: asker.caller.principal.clone(),
+            at: app.now(),
+        })
+    }
+
+    /// Hands it in.
+    pub(super) async fn hand_in(
+        &self,
+        app: &App,
+        caller: &Caller,
+        content: Content,
+    ) -> Result<Taken, Refusal> {
+        match app.shared.intake.accept(self.said(content)).await {
+            Ok(Accepted::Recorded { session, .. }) => Ok(Taken::Now(Box::new(Turn {
+                event: self.event,
+                session,
+                at: self.at,
+                order: self.clone(),
+            }))),
+            Ok(Accepted::Duplicate { first }) => {
+                let turn = Turn::find(app, caller, first).await?;
+                Ok(Taken::Before(Box::new(turn)))
+            }
+            Ok(Accepted::Refused { reason }) => {
+                let message = if caller.is_owner() {
+                    format!("the gateway does not accept this: {reason}")
+                } else {
+                    "the gateway does not accept messages with this key".to_owned()
+                };
+                Err(ApiError::Forbidden { message }.into())
+            }
+            Err(NotAccepted { reason }) => Err(ApiError::Unavailable { cause: reason }.into()),
+        }
+    }
+
+    /// What is said, as intake takes it.
+    fn said(&self, content: Content) -> Event {
+        let token = self.event.to_string();
+        Event {
+            message: Some(MessageId::from(token.clone())),
+            ..self.event(self.event, &token, content)
+        }
+    }
+
+    /// A message of the same asker at the same place.
+    fn event(&self, id: EventId, token: &str, content: Content) -> Event {
+        let address = self.address.clone();
+        Event {
+            id,
+            dedupe: DedupeKey::derive(&address.platform, &address.account, token),
+            address,
+            principal: self.principal.clone(),
+            message: None,
+            kind: EventKind::Message(content),
+            sent_at: None,
+            received_at: self.at,
+        }
+    }
+}
