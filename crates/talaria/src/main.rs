@@ -17,10 +17,6 @@ use std::process::ExitCode;
 use config::Environment;
 use output::Style;
 
-/// A turn is made of many small allocations on several threads.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let environment = Environment::read();
     let style = Style::detect(&environment);
