@@ -41,11 +41,15 @@ pub async fn serve(
         cut.cancel();
         tokio::time::sleep(CUT).await;
     };
-    tokio::select! {
+    let served = tokio::select! {
         biased;
         served = serving.into_future() => served,
         () = patience => Ok(()),
-    }
+    };
+    // Turns that nobody waits for any more are cancelled before the gateway goes.
+    app.tasks.close();
+    let _ = tokio::time::timeout(CUT, app.tasks.wait()).await;
+    served
 }
 
 fn routes(app: &Arc<App>) -> Router {

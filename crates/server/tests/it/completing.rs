@@ -218,7 +218,7 @@ async fn a_conversation_goes_on_and_stays_its_owners() {
     assert_eq!(second.content(), "re: two");
     let wishes = content_of(&world, &second).await.wishes.unwrap();
     assert_eq!(wishes.history, None, "history is ours");
-    let window = Some(talaria_domain::capabilities::DeliveryWindow::InTurnOnly);
+    let window = Some(DeliveryWindow::InTurnOnly);
     assert_eq!(wishes.window, window, "nothing is promised for later");
     let turns = world.parrot.turns();
     let before: Vec<&str> = turns[1]
