@@ -11,7 +11,7 @@
 //! | `fail` | fails |
 //! | `silent` | answers nothing |
 //! | `long 9000` | answers with that many characters |
-//! | `give …`, `job 5 x`, ... | see [`later`] |
+//! | `give …`, `job 5 x`, ... | see `script/later.rs` |
 //! | `count 30 x` | answers like without a word, then counts to thirty: `x.1 x.2` ... |
 
 mod later;
