@@ -16,7 +16,7 @@ use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::session_key::{SessionKey, Source};
 use talaria_store::inbox::{self, Arrival, InboxRow, Recorded};
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, Tx, Wake, jobs};
+use talaria_store::{Result, StoreError, Tx, Wake, jobs};
 
 use crate::access::{self, Decision};
 use crate::control;
@@ -85,22 +85,7 @@ impl Front {
         let arrival = self
             .arrival(event, account, profile)
             .map_err(|error| not_accepted(&error))?;
-        let seat = Some(shared)
-            .filter(|shared| shared.may_begin() && arrival.is_due())
-            .and_then(Seat::take);
-        let is_seated = seat.is_some();
-        let (this, profile) = (Arc::clone(shared), profile.clone());
-        let admitted = shared
-            .ledger
-            .write(move |tx| {
-                let mut admitted = admit(tx, &this, (&profile, wish), &arrival)?;
-                if is_seated {
-                    begin(tx, &this, &arrival, &mut admitted)?;
-                }
-                Ok(admitted)
-            })
-            .await
-            .map_err(|error| not_accepted(&error))?;
+        let (admitted, seat) = self.record(arrival, (profile, wish)).await?;
         match admitted.recorded {
             Recorded::Duplicate { first } => Ok(Accepted::Duplicate { first }),
             Recorded::Accepted { session, .. } => {
@@ -117,6 +102,37 @@ impl Front {
                     lanes::run(shared, *begun, seat);
                 }
                 Ok(Accepted::Recorded { event: id, session })
+            }
+        }
+    }
+
+    /// The one transaction; and the seat of the turn that has begun in it, if one has.
+    async fn record(
+        &self,
+        arrival: Arrival,
+        (profile, wish): (&ProfileSettings, Option<BusyPolicy>),
+    ) -> std::result::Result<(Admitted, Option<Seat>), NotAccepted> {
+        let shared = &self.0;
+        let seat = Some(shared)
+            .filter(|shared| shared.may_begin() && arrival.is_due())
+            .and_then(Seat::take);
+        let is_seated = seat.is_some();
+        let (this, profile) = (Arc::clone(shared), profile.clone());
+        let written = shared.ledger.write(move |tx| {
+            let mut admitted = admit(tx, &this, (&profile, wish), &arrival)?;
+            if is_seated {
+                begin(tx, &this, &arrival, &mut admitted)?;
+            }
+            Ok(admitted)
+        });
+        match written.await {
+            Ok(admitted) => Ok((admitted, seat)),
+            Err(error) => {
+                if let StoreError::Uncertain { .. } = error {
+                    // It may be in, and its turn begun without anybody to run it.
+                    shared.spawn(wakes::look_at_everything(Arc::clone(shared)));
+                }
+                Err(not_accepted(&error))
             }
         }
     }
@@ -189,7 +205,7 @@ fn recognise(event: &mut Event) -> Option<BusyPolicy> {
     wish
 }
 
-fn not_accepted(error: &talaria_store::StoreError) -> NotAccepted {
+fn not_accepted(error: &StoreError) -> NotAccepted {
     NotAccepted {
         reason: error.to_string(),
     }

@@ -76,7 +76,6 @@ impl Book {
                 return Err(JobError::Unavailable(error.to_string()));
             }
             // Not polling: the ledger is away, and says nothing when it is back.
-            // Not polling: the ledger is away, and says nothing when it is back.
             tokio::time::sleep(LEDGER_PAUSE).await;
         }
     }

@@ -63,6 +63,8 @@ pub enum Fate {
     LostBefore,
     /// The process stops after it: it is done, nobody is answered.
     LostAfter,
+    /// It is done, and the caller is told that nobody knows.
+    Uncertain,
 }
 
 /// Who decides what becomes of calls in a simulation.
@@ -165,6 +167,11 @@ impl Ledger {
                 Fate::LostAfter => {
                     drop(engine.run(access, &closure));
                     std::future::pending().await
+                }
+                Fate::Uncertain => {
+                    let why = "the answer was lost".to_owned();
+                    let done = engine.run(access, &closure);
+                    done.and(Err(StoreError::Uncertain { why }))
                 }
             },
             Route::Queue(queue) => {

@@ -114,7 +114,8 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
         shared.settings.limits.lease,
     ) {
         Ok(lease) => lease,
-        Err(StoreError::Conflict(Conflict::Held { .. })) => return Ok(Begin::Nothing),
+        // Whoever has it renews it in time, or is gone by then, and perhaps never knew that they had it.
+        Err(StoreError::Conflict(Conflict::Held { until, .. })) => return Ok(Begin::Later(until)),
         Err(error) => return Err(error),
     };
     let run = RunId::next(&*shared.ids, now);

@@ -389,3 +389,12 @@ async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
     let (always, in_turn) = (DeliveryWindow::Always, DeliveryWindow::InTurnOnly);
     assert_eq!(windows, [always, in_turn, always]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_in_without_anybody_hearing_of_it_is_answered_once() {
+    let world = World::begin(Setup::default()).await;
+    world.calls.lose_next_answer();
+    world.says("ada", "one");
+    world.ends().await;
+    assert_eq!(world.sees("ada"), ["re: one"]);
+}

@@ -2,7 +2,7 @@
 //! that is left with open rows fails its test.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use talaria_domain::address::Address;
@@ -49,19 +49,27 @@ pub(crate) struct Setup {
     pub(crate) has_neighbour: bool,
 }
 
-/// Counts the calls to a ledger.
+/// Counts the calls to a ledger, and loses the answer to one if it is told to.
 #[derive(Default)]
-pub(crate) struct Calls(AtomicUsize);
+pub(crate) struct Calls(AtomicUsize, AtomicBool);
 
 impl Calls {
     pub(crate) fn count(&self) -> usize {
         self.0.load(Ordering::SeqCst)
+    }
+
+    /// The next call is carried out, and whoever made it is told that nobody knows.
+    pub(crate) fn lose_next_answer(&self) {
+        self.1.store(true, Ordering::SeqCst);
     }
 }
 
 impl Fates for Calls {
     fn next(&self) -> Fate {
         self.0.fetch_add(1, Ordering::SeqCst);
+        if self.1.swap(false, Ordering::SeqCst) {
+            return Fate::Uncertain;
+        }
         Fate::Answered
     }
 }
