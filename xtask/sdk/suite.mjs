@@ -120,10 +120,47 @@ const checks = {
     await rejects(OpenAI.NotFoundError, () => ask(who, "x", { model: "gpt-4o" }), "model_not_found");
     await rejects(OpenAI.BadRequestError, () => ask(who, "x", { n: 2 }), "unsupported_parameter");
     await rejects(OpenAI.BadRequestError, () => ask(who, ""), "bad_input");
-    const failed = await rejects(OpenAI.InternalServerError, () => ask(who, "fail 400"), "run_failed");
-    assert.equal(failed.status, 502);
+    const big = await rejects(OpenAI.APIError, () => ask(who, "x".repeat(11_000_000)), "too_large");
+    assert.equal(big.status, 413);
+  },
+  async failures_of_the_model_have_codes() {
+    const who = client(key, { maxRetries: 2 });
+    const refused = await rejects(OpenAI.InternalServerError, () => ask(who, "fail 400"), "model_refused");
+    assert.equal(refused.status, 502);
+    await rejects(OpenAI.BadRequestError, () => ask(who, "fail 413"), "context_length_exceeded");
+    const busy = await rejects(OpenAI.RateLimitError, () => ask(who, "fail 429"), "model_overloaded");
+    assert.equal(busy.headers.get("retry-after"), "1");
+    assert.equal(busy.headers.get("x-should-retry"), "false");
     const cut = async () => collect(await ask(who, "fail 400", { stream: true }));
-    await rejects(OpenAI.APIError, cut, "run_failed");
+    await rejects(OpenAI.APIError, cut, "model_refused");
+  },
+  async an_answer_that_was_cut_says_so() {
+    const answer = await ask(client(), "words 30", { max_completion_tokens: 5 });
+    assert.equal(answer.choices[0].finish_reason, "length");
+    const wish = { model: "assistant", input: "words 30", max_output_tokens: 5 };
+    const response = await client().responses.create(wish);
+    assert.equal(response.status, "incomplete");
+    assert.equal(response.incomplete_details.reason, "max_output_tokens");
+    assert.equal(response.output_text, answer.choices[0].message.content);
+  },
+  async a_tool_in_a_response_is_nothing_to_run() {
+    const made = await client().responses.create({ model: "assistant", input: "tool: echo heron" });
+    assert.deepEqual(made.output.map((item) => item.type), ["mcp_call", "message"]);
+    assert.match(made.output[0].output, /heron/);
+    assert.match(made.output_text, /heron/);
+  },
+  async a_response_is_followed_twice_and_read_again() {
+    const { responses } = client();
+    const first = await responses.create({ model: "assistant", input: "one" });
+    for (const input of ["left", "right"]) {
+      const follow = { model: "assistant", input, previous_response_id: first.id, stream: true };
+      const events = await collect(await responses.create(follow));
+      const asked = (await seen()).messages.filter((one) => one.role !== "system");
+      assert.deepEqual(asked.map((one) => one.content), ["one", "re: one", input]);
+      const { id } = events.at(-1).response;
+      const rest = await collect(await responses.retrieve(id, { stream: true, starting_after: 3 }));
+      assert.deepEqual(rest, events.slice(4));
+    }
   },
   async the_same_key_is_the_same_answer() {
     const headers = { "Idempotency-Key": "suite-mjs" };

@@ -48,6 +48,8 @@ def listen(model):
                         self.wfile.flush()
             except urllib.error.HTTPError as refused:
                 self.send_response(refused.code)
+                if wait := refused.headers["retry-after"]:
+                    self.send_header("retry-after", wait)
                 self.end_headers()
                 self.wfile.write(refused.read())
             except BrokenPipeError:
@@ -226,11 +228,82 @@ def errors_are_the_clients_own(world):
     raises(openai.BadRequestError, lambda: ask(client, "x", n=2), "unsupported_parameter")
     raises(openai.BadRequestError, lambda: ask(client, "x", temperature=9), "bad_input")
     raises(openai.BadRequestError, lambda: ask(client, ""), "bad_input")
-    failed = raises(openai.InternalServerError, lambda: ask(client, "fail 400"), "run_failed")
-    assert failed.status_code == 502
     big = raises(openai.APIStatusError, lambda: ask(client, "x" * 11_000_000), "too_large")
     assert big.status_code == 413
-    raises(openai.APIError, lambda: list(ask(client, "fail 400", stream=True)), "run_failed")
+
+
+def failures_of_the_model_have_codes(world):
+    import openai
+
+    # Whoever may repeat what failed does not: tools may have run.
+    client = world.client(max_retries=2)
+    for said, kind, status, code in (
+        ("fail 400", openai.InternalServerError, 502, "model_refused"),
+        ("fail 401", openai.InternalServerError, 502, "model_auth"),
+        ("fail 413", openai.BadRequestError, 400, "context_length_exceeded"),
+        ("fail 429", openai.RateLimitError, 429, "model_overloaded"),
+    ):
+        before = len(world.call("/api/runs?limit=200")["data"])
+        error = raises(kind, lambda: ask(client, said), code)
+        assert error.status_code == status, error
+        assert error.response.headers["x-should-retry"] == "false"
+        assert error.response.headers.get("retry-after") == ("1" if status == 429 else None)
+        assert "simulated" not in str(error) and "127.0.0.1" not in str(error), error
+        after = len(world.call("/api/runs?limit=200")["data"])
+        assert after == before + 1, "it was repeated"
+    for said, code in (("fail 400", "model_refused"), ("fail 413", "context_length_exceeded")):
+        raises(openai.APIError, lambda: list(ask(client, said, stream=True)), code)
+        events = list(client.responses.create(model="assistant", input=said, stream=True))
+        assert events[-1].type == "response.failed", events[-1]
+        assert events[-1].response.error.code == code, events[-1]
+
+
+def an_answer_that_was_cut_says_so(world):
+    client = world.client()
+    answer = ask(client, "words 30", max_completion_tokens=5)
+    assert answer.choices[0].finish_reason == "length", answer
+    assert 0 < len(answer.choices[0].message.content.split()) < 30
+    chunks = list(ask(client, "words 30", max_tokens=5, stream=True))
+    assert chunks[-1].choices[0].finish_reason == "length", chunks[-1]
+    response = client.responses.create(model="assistant", input="words 30", max_output_tokens=5)
+    assert response.status == "incomplete", response
+    assert response.incomplete_details.reason == "max_output_tokens"
+    assert response.output_text == answer.choices[0].message.content
+    wish = {"model": "assistant", "input": "words 30", "max_output_tokens": 5}
+    events = list(client.responses.create(**wish, stream=True))
+    assert events[-1].type == "response.incomplete"
+
+
+def a_tool_in_a_response_is_nothing_to_run(world):
+    responses = world.client().responses
+    made = responses.create(model="assistant", input="tool: echo heron")
+    call, said = made.output
+    assert (call.type, call.name, call.status) == ("mcp_call", "terminal", "completed"), call
+    assert json.loads(call.arguments)["command"] == "echo heron" and "heron" in call.output, call
+    assert said.type == "message" and "heron" in made.output_text
+    assert responses.retrieve(made.id).model_dump() == made.model_dump()
+    events = list(responses.create(model="assistant", input="tool: echo heron", stream=True))
+    kinds = [event.type for event in events]
+    assert "response.mcp_call.in_progress" in kinds and "response.mcp_call.completed" in kinds
+
+
+def a_response_is_followed_twice(world):
+    responses = world.client().responses
+    first = responses.create(model="assistant", input="one")
+    for said in ("left", "right"):
+        follow = {"model": "assistant", "input": said, "previous_response_id": first.id}
+        assert responses.create(**follow).output_text == "re: " + said
+        asked = [one["content"] for one in world.seen()["messages"] if one["role"] != "system"]
+        assert asked == ["one", "re: one", said], asked
+
+
+def a_stream_is_read_again(world):
+    responses = world.client().responses
+    events = list(responses.create(model="assistant", input="words 30", stream=True))
+    id = events[0].response.id
+    for last in (0, len(events) // 2, len(events) - 2):
+        rest = list(responses.retrieve(id, stream=True, starting_after=last))
+        assert rest == events[last + 1 :], last
 
 
 def foreign_conversations_are_not_found(world):
@@ -329,6 +402,11 @@ CHECKS = [
     responses_are_made_kept_and_deleted,
     responses_are_streamed,
     errors_are_the_clients_own,
+    failures_of_the_model_have_codes,
+    an_answer_that_was_cut_says_so,
+    a_tool_in_a_response_is_nothing_to_run,
+    a_response_is_followed_twice,
+    a_stream_is_read_again,
     foreign_conversations_are_not_found,
     the_same_key_is_the_same_answer,
     who_asks_too_often_waits,

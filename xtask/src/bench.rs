@@ -9,34 +9,45 @@ use clap::builder::PossibleValuesParser;
 use crate::postgres::{Durable, Postgres};
 use crate::{command, output};
 
-/// Name of the benchmark, and what cargo is asked for.
-const BENCHES: &[(&str, &[&str])] = &[
-    (
-        "context",
-        &["bench", "-p", "talaria-agents", "--bench", "context"],
-    ),
-    (
-        "ledger",
-        &["bench", "-p", "talaria-store", "--bench", "ledger"],
-    ),
-    (
-        "turns",
-        &[
-            "bench",
-            "--profile",
-            "release",
-            "-p",
-            "talaria",
-            "--bench",
-            "turns",
-        ],
-    ),
+/// A benchmark: its name, where it is, and what it is asked with.
+struct Bench {
+    name: &'static str,
+    package: &'static str,
+    target: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "api",
+        package: "talaria",
+        target: "load",
+        arguments: &["--api"],
+    },
+    Bench {
+        name: "context",
+        package: "talaria-agents",
+        target: "context",
+        arguments: &[],
+    },
+    Bench {
+        name: "ledger",
+        package: "talaria-store",
+        target: "ledger",
+        arguments: &[],
+    },
+    Bench {
+        name: "turns",
+        package: "talaria",
+        target: "load",
+        arguments: &[],
+    },
 ];
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Which benchmark
-    #[arg(value_parser = PossibleValuesParser::new(BENCHES.iter().map(|(name, _)| *name)))]
+    #[arg(value_parser = PossibleValuesParser::new(BENCHES.iter().map(|bench| bench.name)))]
     name: String,
     /// Arguments for the benchmark itself, after `--`
     #[arg(last = true)]
@@ -45,14 +56,16 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let name = &arguments.name;
-    let (_, cargo_arguments) = BENCHES
+    let bench = BENCHES
         .iter()
-        .find(|(known, _)| known == name)
+        .find(|bench| bench.name == name)
         .with_context(|| format!("no benchmark is called {name}"))?;
     let postgres = Postgres::start(Durable::Yes)?;
     output::line(&format!("bench {name}: {}", postgres.url()));
-    let mut cargo = command::cargo(cargo_arguments);
-    cargo.arg("--").args(&arguments.rest);
+    // As released: what is measured is what people run.
+    let mut cargo = command::cargo(&["bench", "--profile", "release", "-p", bench.package]);
+    cargo.args(["--bench", bench.target, "--"]);
+    cargo.args(bench.arguments).args(&arguments.rest);
     command::succeed(cargo.envs(postgres.environment()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -48,6 +48,19 @@ impl Gateway {
         &self.link
     }
 
+    /// Where it is: the link to the page without what logs in.
+    pub(crate) fn address(&self) -> anyhow::Result<&str> {
+        let (address, _) = self.link.split_once("/?").context("an odd link")?;
+        Ok(address)
+    }
+
+    /// The operator's own key.
+    pub(crate) fn key(&self) -> anyhow::Result<String> {
+        let path = self.home.path().join("operator.key");
+        let key = fs::read_to_string(path).context("the gateway made no key")?;
+        Ok(key.trim().to_owned())
+    }
+
     /// What one of our commands prints.
     pub(crate) fn ask(&self, arguments: &[&str]) -> anyhow::Result<String> {
         command::answer(self.command(arguments).stdin(Stdio::null()))

@@ -7,6 +7,7 @@ mod bench;
 mod crash;
 mod page;
 mod real_model;
+mod schemathesis;
 mod sdk;
 mod sim;
 mod test;

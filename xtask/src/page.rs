@@ -23,6 +23,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     command::succeed(&mut command::cargo(&build))?;
     let browser = Browser::find_or_install()?;
     meet(&browser)?;
+    be_asked(&browser)?;
     watch_it_grow(&browser)
 }
 
@@ -36,6 +37,14 @@ fn meet(browser: &Browser) -> anyhow::Result<()> {
     let trace = gateway.ask(&["trace", asked])?;
     output::line(&trace);
     tells_a_life(&trace)
+}
+
+/// The agent asks back, and waits.
+fn be_asked(browser: &Browser) -> anyhow::Result<()> {
+    let gateway = Gateway::start("")?;
+    let told = browser.play("asking.mjs", gateway.link(), &[])?;
+    output::line(&told);
+    Ok(())
 }
 
 fn tells_a_life(trace: &str) -> anyhow::Result<()> {

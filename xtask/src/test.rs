@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, output, page, real_model, sdk, sim, tidy};
+use crate::{command, output, page, real_model, schemathesis, sdk, sim, tidy};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -67,6 +67,11 @@ const STEPS: &[Step] = &[
         name: "sdk",
         repeat: "cargo xtask test --only sdk",
         act: Act::Call(|_| sdk::check()),
+    },
+    Step {
+        name: "schemathesis",
+        repeat: "cargo xtask test --only schemathesis",
+        act: Act::Call(|_| schemathesis::check()),
     },
     Step {
         name: "docs",

@@ -214,7 +214,7 @@ fn turn() -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority { grants: [].into() },
+        authority: Authority::default(),
         return_to: ReturnAddress {
             address,
             requester,
@@ -227,6 +227,8 @@ fn turn() -> Turn {
         history: Vec::new(),
         input: Vec::new(),
         prompt: String::new(),
+        state: talaria_domain::scope::Snapshot::default(),
+        config: serde_json::Map::default(),
         options: std::collections::BTreeMap::default(),
     }
 }

@@ -7,6 +7,7 @@
 //! | [`context`] | who a task is while it works on a turn, and the environment of its children |
 //! | [`models`] | language models behind one contract: any OpenAI-compatible server, Anthropic, and the demo |
 //! | [`native`] | the loop: a model is asked, the tools it calls are run, until it has an answer |
+//! | [`process`] | agents in any language: child processes that speak JSON-RPC lines |
 //! | [`processes`] | the background processes: started as jobs, looked after, found again after a restart |
 //! | [`tools`] | what a model can do beside talking; one file and one line in the list each |
 //!
@@ -46,5 +47,6 @@
 pub mod context;
 pub mod models;
 pub mod native;
+pub mod process;
 pub mod processes;
 pub mod tools;

@@ -34,6 +34,7 @@ pub use client::{NoClient, client};
 pub use error::ModelError;
 pub use retry::Patience;
 pub use settings::{ModelSettings, Provider, build, build_with};
+pub use talaria_domain::run::Finish;
 
 /// What a text starts with that nobody wrote.
 pub(crate) const NEWS: &str =
@@ -135,16 +136,4 @@ pub struct Answer {
     pub usage: Usage,
     /// Why it ended.
     pub finish: Finish,
-}
-
-/// Why an answer ended.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// The model was done, or wants its tools to be called.
-    #[default]
-    Done,
-    /// It reached the most it may say.
-    Length,
-    /// The provider withheld it.
-    Filtered,
 }

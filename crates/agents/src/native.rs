@@ -1,11 +1,14 @@
 //! The native runner: a model is asked, the tools it calls are run, and it is asked again with their results, until it
 //! has an answer. One file says how a turn goes, one brings what the model says to the host, one decides about calls.
 
+pub(crate) mod approval;
 mod calls;
 mod deltas;
 mod prompt;
+mod rights;
 mod turning;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use talaria_domain::adapter::Pending;
@@ -24,6 +27,8 @@ const ROUNDS: usize = 24;
 pub struct NativeRunner {
     model: Arc<dyn Model>,
     tools: Vec<Arc<dyn Tool>>,
+    /// Those of them that need a person's yes before each call.
+    approve: BTreeSet<String>,
     rounds: usize,
 }
 
@@ -33,8 +38,15 @@ impl NativeRunner {
         Self {
             model,
             tools,
+            approve: BTreeSet::new(),
             rounds: ROUNDS,
         }
+    }
+
+    /// The same, asking a person before each call of these tools.
+    #[must_use]
+    pub fn approving(self, approve: BTreeSet<String>) -> Self {
+        Self { approve, ..self }
     }
 
     /// The same with another number of rounds.

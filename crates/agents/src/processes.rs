@@ -112,6 +112,11 @@ impl Processes {
         let _ = time::timeout(Duration::from_secs(1), self.shared.tasks.wait()).await;
     }
 
+    /// For what has to end together with this: where its tasks are counted, and what stops them.
+    pub fn lifetime(&self) -> (TaskTracker, CancellationToken) {
+        (self.shared.tasks.clone(), self.shared.stop.clone())
+    }
+
     /// Starts a process, or says why not. It is looked after from then on, whoever waits here.
     pub(crate) async fn start(
         &self,

@@ -6,6 +6,7 @@
 
 mod arguments;
 
+mod ask_user;
 mod delegate_task;
 mod process;
 mod send_message;
@@ -20,6 +21,8 @@ use talaria_domain::runner::{Host, Turn};
 
 pub use crate::context::Environment;
 
+use self::ask_user::AskUser;
+pub(crate) use self::ask_user::PATIENCE;
 use self::delegate_task::DelegateTask;
 use self::process::ProcessTool;
 use self::send_message::SendMessage;
@@ -33,6 +36,7 @@ pub fn all(environment: &Environment, processes: &Arc<Processes>) -> Vec<Arc<dyn
         Arc::new(ProcessTool::of(Arc::clone(processes))),
         Arc::new(DelegateTask),
         Arc::new(SendMessage),
+        Arc::new(AskUser),
     ]
 }
 

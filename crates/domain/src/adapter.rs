@@ -10,6 +10,7 @@ use crate::delivery::{Outcome, Part, Receipt, ReplyKind};
 use crate::event::Event;
 use crate::ids::{EventId, SessionId};
 use crate::profile::Account;
+use crate::question::Prompt;
 
 /// Something that is being done. Dropping it stops it.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -60,6 +61,8 @@ pub struct Outgoing {
     pub kind: ReplyKind,
     /// How its text is to be read.
     pub form: TextForm,
+    /// The buttons below it, for those who can show them. The text says the same in words.
+    pub prompt: Option<Prompt>,
 }
 
 /// How a part's text is to be read.

@@ -73,6 +73,8 @@ pub enum ReplyKind {
     Final,
     /// Something the gateway has to say.
     Notice,
+    /// Something that the reader is asked.
+    Prompt,
     /// What is going on; the latest state wins.
     Progress,
 }
@@ -83,13 +85,14 @@ impl ReplyKind {
         match self {
             Self::Final => "final",
             Self::Notice => "notice",
+            Self::Prompt => "prompt",
             Self::Progress => "progress",
         }
     }
 
     /// The kind that this name stands for.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Final, Self::Notice, Self::Progress]
+        [Self::Final, Self::Notice, Self::Prompt, Self::Progress]
             .into_iter()
             .find(|kind| kind.as_str() == name)
     }

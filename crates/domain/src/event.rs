@@ -13,6 +13,7 @@ use crate::digest::{Digest, Fields};
 use crate::ids::{EventId, JobId};
 use crate::names::{AccountName, MessageId, PlatformName};
 use crate::principal::Principal;
+use crate::question::{Choice, TokenHash};
 use crate::runner::Said;
 
 /// What arrived.
@@ -58,6 +59,13 @@ pub enum EventKind {
         /// The rest of the line.
         arguments: String,
     },
+    /// Somebody pressed a button; it takes the control path, too.
+    Pressed {
+        /// What the button carried, as a hash: the token itself is kept nowhere.
+        token: TokenHash,
+        /// What was pressed, or what was written beside it.
+        choice: Choice,
+    },
     /// The gateway's own: a job ended, a schedule is due, a board moved.
     Internal {
         /// Why it exists.
@@ -82,6 +90,7 @@ impl EventKind {
             Self::Edited(_) => "edited",
             Self::Reaction { .. } => "reaction",
             Self::Command { .. } => "command",
+            Self::Pressed { .. } => "pressed",
             Self::Internal { .. } => "internal",
             Self::Membership { .. } => "membership",
         }
@@ -116,6 +125,12 @@ pub struct Wishes {
     /// For how long the program can be reached, wherever its conversation is.
     #[serde(default)]
     pub window: Option<DeliveryWindow>,
+    /// Whether the program can be asked something while the turn runs, and knows how to answer.
+    #[serde(default)]
+    pub may_be_asked: bool,
+    /// Where it hears of what ends after the turn, if not by asking. The work that the turn begins goes back there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<Address>,
 }
 
 /// Whether a message was said to us, by our id and never by our name.

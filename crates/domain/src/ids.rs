@@ -133,6 +133,8 @@ ids! {
     PartId, "a part id";
     /// Work that outlives its turn.
     JobId, "a job id";
+    /// Something that a person is asked.
+    QuestionId, "a question id";
     /// Something given up, for an operator to look at.
     DeadId, "a dead letter id";
     /// A conversation on its way to another place.
@@ -145,6 +147,14 @@ ids! {
     SubscriptionId, "a subscription id";
     /// When to run.
     ScheduleId, "a schedule id";
+}
+
+impl EventId {
+    /// The id of the conversation that begins with this event, if one does. It is known before the event is recorded, so
+    /// that nobody misses what happens first.
+    pub const fn opens(self) -> SessionId {
+        SessionId(self.0)
+    }
 }
 
 #[cfg(test)]

@@ -17,8 +17,10 @@
 //! | [`delivery`] | reply, part, receipt, outcome: what goes out and what became of it |
 //! | [`capabilities`] | what a platform can do, and for how long a conversation can be reached |
 //! | [`run`], [`authority`], [`scope`] | one execution of a runner, what it may use, what it remembers |
+//! | [`descriptor`], [`binding`] | what a runner is, and where and for what it thinks |
+//! | [`question`] | what a person is asked, who may answer, and what a button carries |
 //! | [`job`], [`handoff`], [`board`], [`schedule`] | work that ends later, moves, is shared, or is due at a time |
-//! | [`adapter`], [`runner`], [`live`] | the contracts that rooms speak through |
+//! | [`adapter`], [`runner`], [`effects`], [`live`] | the contracts that rooms speak through |
 //! | [`machine`] | the state machines that the ledger enforces |
 //! | [`digest`] | ids derived from structure, without separators that could be forged |
 //! | [`secret`] | values that cannot be printed |
@@ -68,6 +70,9 @@ pub mod session;
 pub mod session_key;
 
 pub mod authority;
+pub mod binding;
+pub mod descriptor;
+pub mod question;
 pub mod run;
 pub mod scope;
 
@@ -75,6 +80,7 @@ pub mod capabilities;
 pub mod delivery;
 
 pub mod adapter;
+pub mod effects;
 pub mod live;
 pub mod runner;
 

@@ -117,6 +117,18 @@ machines! {
         Interrupted "interrupted" end {}
     }
 
+    /// Something that a person is asked.
+    QuestionState, "question" {
+        /// Its run waits for the answer.
+        Open "open" open { answer => Answered, expire => Expired, withdraw => Withdrawn }
+        /// Somebody who may has answered.
+        Answered "answered" end {}
+        /// Nobody did in time.
+        Expired "expired" end {}
+        /// Its run does not wait for it any more.
+        Withdrawn "withdrawn" end {}
+    }
+
     /// One logical answer.
     ReplyState, "reply" {
         /// Its text may still grow.

@@ -7,10 +7,14 @@ use serde_json::Value;
 use crate::address::ReturnAddress;
 use crate::authority::Authority;
 use crate::clock::Timestamp;
+use crate::effects::Answer;
 use crate::ids::{EventId, RunId, SessionId};
-use crate::machine::RunState;
+use crate::machine::{QuestionState, RunState};
 use crate::names::RunnerId;
 use crate::scope::StateScope;
+
+#[cfg(test)]
+mod tests;
 
 /// One execution of a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +103,15 @@ pub enum RunEvent {
         /// What is asked.
         action: Action,
     },
+    /// The runner goes on: a person answered, or nobody did in time.
+    ActionSettled {
+        /// The request's id.
+        request: String,
+        /// How it ended.
+        state: QuestionState,
+        /// What was answered.
+        answer: Option<Answer>,
+    },
     /// For the operator.
     Log {
         /// What happened.
@@ -120,6 +133,7 @@ impl RunEvent {
             Self::Steered { .. } => "steered",
             Self::StateUpdated { .. } => "state_updated",
             Self::ActionRequested { .. } => "action_requested",
+            Self::ActionSettled { .. } => "action_settled",
             Self::Log { .. } => "log",
             Self::Ended(_) => "ended",
         }
@@ -164,17 +178,145 @@ pub enum RunOutcome {
     Completed {
         /// What it cost.
         usage: Usage,
+        /// Why the answer ended where it does.
+        #[serde(default)]
+        finish: Finish,
     },
     /// With an error that the user is told.
-    Failed {
-        /// Why.
-        reason: String,
-    },
+    Failed(Failure),
     /// Somebody stopped it.
     Cancelled,
     /// The gateway stopped under it.
     Interrupted,
 }
+
+impl RunOutcome {
+    /// With an answer that is whole.
+    pub const fn completed(usage: Usage) -> Self {
+        let finish = Finish::Stop;
+        Self::Completed { usage, finish }
+    }
+
+    /// Without an answer.
+    pub fn failed(code: FailureCode, reason: impl Into<String>) -> Self {
+        Self::Failed(Failure::of(code, reason))
+    }
+}
+
+/// Why an answer ends where it does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// All was said, or tools are to be called.
+    #[default]
+    Stop,
+    /// The model reached the most it may say.
+    Length,
+    /// The model's provider withheld the rest.
+    ContentFilter,
+}
+
+impl Finish {
+    /// Its name for programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ContentFilter => "content_filter",
+        }
+    }
+}
+
+/// Why a run came to no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// In words, for people.
+    pub reason: String,
+    /// For programs.
+    #[serde(default)]
+    pub code: FailureCode,
+    /// When to come back, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u64>,
+}
+
+impl Failure {
+    /// A failure that nobody knows the end of.
+    pub fn of(code: FailureCode, reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            code,
+            retry_after_seconds: None,
+        }
+    }
+}
+
+/// Why a run came to no answer, as programs tell it apart. The reason beside it is for people.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCode {
+    /// The model's server could not be reached, or broke.
+    ModelUnreachable,
+    /// The model's server has too much to do.
+    ModelOverloaded,
+    /// The model's server refuses what it is asked.
+    ModelRefused,
+    /// The model's server does not accept the gateway's key.
+    ModelAuth,
+    /// The model's server sent something that is not an answer.
+    ModelUnreadable,
+    /// The model's settings cannot be used.
+    ModelMisconfigured,
+    /// The conversation is longer than the model takes.
+    ContextTooLong,
+    /// Something was asked for that this model does not do.
+    Unsupported,
+    /// The model reached the most it may say before it came to an answer.
+    OutputLimit,
+    /// The model's provider withheld the answer.
+    Withheld,
+    /// It took too long.
+    Timeout,
+    /// Nothing happened for too long.
+    NoProgress,
+    /// Tools were called without an end.
+    ToolLoop,
+    /// It broke as often as it is tried.
+    AttemptsExhausted,
+    /// The gateway itself broke.
+    Internal,
+    /// Only the reason says it; also what an older or a newer binary wrote.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl FailureCode {
+    /// Its name in the ledger.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ModelUnreachable => "model_unreachable",
+            Self::ModelOverloaded => "model_overloaded",
+            Self::ModelRefused => "model_refused",
+            Self::ModelAuth => "model_auth",
+            Self::ModelUnreadable => "model_unreadable",
+            Self::ModelMisconfigured => "model_misconfigured",
+            Self::ContextTooLong => "context_too_long",
+            Self::Unsupported => "unsupported",
+            Self::OutputLimit => "output_limit",
+            Self::Withheld => "withheld",
+            Self::Timeout => "timeout",
+            Self::NoProgress => "no_progress",
+            Self::ToolLoop => "tool_loop",
+            Self::AttemptsExhausted => "attempts_exhausted",
+            Self::Internal => "internal",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Why an event was discarded that found too many others waiting.
+pub const QUEUE_FULL: &str = "the queue was full";
 
 /// What a run cost.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

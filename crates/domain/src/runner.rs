@@ -3,7 +3,7 @@
 //! after that is not part of the conversation any more.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,11 +12,13 @@ use crate::adapter::Pending;
 use crate::address::ReturnAddress;
 use crate::authority::Authority;
 use crate::capabilities::DeliveryWindow;
+use crate::effects::Effects;
 use crate::event::Event;
 use crate::ids::{JobId, RunId};
 use crate::job::{JobEnd, Jobs};
 use crate::profile::Profile;
 use crate::run::{RunEvent, RunOutcome};
+use crate::scope::Snapshot;
 
 /// What thinks.
 pub trait Runner: Send + Sync {
@@ -46,6 +48,10 @@ pub struct Turn {
     pub session_key: String,
     /// For how long the conversation can be reached: whether a late result may be promised.
     pub window: DeliveryWindow,
+    /// What it remembers, as it was when the turn began.
+    pub state: Snapshot,
+    /// What its binding gives it, word for word.
+    pub config: Map<String, Value>,
     /// What is asked of the model for this one turn: see [`crate::event::Wishes::options`].
     pub options: BTreeMap<String, Value>,
     /// How many delegations it is away from a person; 0 is a turn that somebody asked for.
@@ -71,6 +77,9 @@ pub trait Host: Send + Sync {
 
     /// What it can do beyond its own conversation.
     fn reach(&self) -> &dyn Reach;
+
+    /// What it can do with what it was granted: use, remember, look back, ask.
+    fn effects(&self) -> &dyn Effects;
 }
 
 /// What a run can do beyond its own conversation.

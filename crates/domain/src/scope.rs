@@ -2,12 +2,13 @@
 //! the one holder; its key is a digest over structure. A missing identity means that there is no such scope,
 //! never a shared one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::digest::{Digest, Fields};
-use crate::names::{BindingId, RunnerId};
+use crate::names::{BindingId, ProfileName, RunnerId};
 
 /// Whose memory it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,6 +37,11 @@ impl StateScope {
             Self::Runner => "runner",
         }
     }
+
+    /// The scope that this name stands for; there are no others.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == name)
+    }
 }
 
 /// Which scopes a binding may use.
@@ -62,6 +68,20 @@ impl StatePolicy {
     pub fn may_use(&self, scope: StateScope) -> bool {
         self.enable && self.scopes.contains(&scope)
     }
+
+    /// Whether anything may be remembered at all.
+    pub fn is_usable(&self) -> bool {
+        self.enable && !self.scopes.is_empty()
+    }
+
+    /// What both allow.
+    #[must_use]
+    pub fn narrowed_to(&self, other: &Self) -> Self {
+        Self {
+            enable: self.enable && other.enable,
+            scopes: self.scopes.intersection(&other.scopes).copied().collect(),
+        }
+    }
 }
 
 /// The one holder of a scope's memory.
@@ -81,12 +101,10 @@ pub struct ScopeIdentity {
 pub enum ScopeHolder {
     /// A conversation, and the thread in it.
     Conversation {
-        /// The conversation.
+        /// The conversation, in one of its lives: a reset starts the next one, which remembers nothing of this one.
         conversation: String,
         /// The thread.
         thread: Option<String>,
-        /// Which life of the conversation: a reset starts the next one.
-        generation: u32,
     },
     /// A person or program.
     Actor {
@@ -127,11 +145,7 @@ impl ScopeIdentity {
             ScopeHolder::Conversation {
                 conversation,
                 thread,
-                generation,
-            } => fields
-                .text(conversation)
-                .optional(thread.as_deref())
-                .text(&generation.to_string()),
+            } => fields.text(conversation).optional(thread.as_deref()),
             ScopeHolder::Actor { kind, id } | ScopeHolder::Subject { kind, id } => {
                 fields.text(kind).text(id)
             }
@@ -146,56 +160,38 @@ impl ScopeIdentity {
 #[serde(transparent)]
 pub struct ScopeKey(pub Digest);
 
-#[cfg(test)]
-mod tests {
-    //! Structure decides, not characters.
-
-    use super::*;
-
-    fn conversation(conversation: &str, thread: Option<&str>) -> ScopeIdentity {
-        ScopeIdentity {
-            runner: "r".into(),
-            binding: "b".into(),
-            holder: ScopeHolder::Conversation {
-                conversation: conversation.to_owned(),
-                thread: thread.map(str::to_owned),
-                generation: 0,
-            },
-        }
+impl ScopeKey {
+    /// The store of a runner, the same in every conversation of a profile. Another profile's is another one.
+    pub fn plugin(profile: &ProfileName, runner: &RunnerId) -> Self {
+        let fields = Fields::of("storage").text("plugin").text(profile.as_str());
+        Self(fields.text(runner.as_str()).digest())
     }
 
-    #[test]
-    fn keys_follow_structure() {
-        assert_ne!(
-            conversation("a:b", Some("c")).key(),
-            conversation("a", Some("b:c")).key()
-        );
-        assert_ne!(
-            conversation("a", None).key(),
-            conversation("a", Some("")).key()
-        );
-        let with = |holder| ScopeIdentity {
-            holder,
-            ..conversation("a", None)
-        };
-        let (kind, id) = ("user".to_owned(), "7".to_owned());
-        let actor = with(ScopeHolder::Actor {
-            kind: kind.clone(),
-            id: id.clone(),
-        });
-        let subject = with(ScopeHolder::Subject { kind, id });
-        assert_ne!(actor.key(), subject.key());
-    }
-
-    #[test]
-    fn the_policy_is_asked_for_every_scope() {
-        let policy = StatePolicy::default();
-        assert!(policy.may_use(StateScope::Conversation) && policy.may_use(StateScope::Actor));
-        assert!(!policy.may_use(StateScope::Subject) && !policy.may_use(StateScope::Runner));
-        let off = StatePolicy {
-            enable: false,
-            ..policy
-        };
-        assert!(StateScope::ALL.iter().all(|scope| !off.may_use(*scope)));
+    /// The store of a profile, which its runners share.
+    pub fn workspace(profile: &ProfileName) -> Self {
+        let fields = Fields::of("storage").text("workspace");
+        Self(fields.text(profile.as_str()).digest())
     }
 }
+
+/// What a run is given of what is remembered when it begins: a copy. Every scope is there, whether or not it holds
+/// anything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// By scope and name.
+    pub scopes: BTreeMap<StateScope, BTreeMap<String, Value>>,
+    /// Whether that is everything: what is too much is left to be asked for.
+    pub is_whole: bool,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self {
+            scopes: StateScope::ALL.map(|scope| (scope, BTreeMap::new())).into(),
+            is_whole: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ use talaria_domain::profile::BusyPolicy;
 use talaria_store::inbox::{self, InboxRow};
 use talaria_store::{Result, StoreError, Tx, sessions};
 
+use crate::asking::hear::{self, Verb};
 use crate::delivery::say::{self, Place, Statement};
 use crate::lanes::busy;
 use crate::shared::Shared;
@@ -136,6 +137,9 @@ fn run(tx: &mut Tx<'_>, order: &Order<'_>, name: &str) -> Result<Answer> {
         "background" => later::background(tx, order),
         "undo" => conversation::undo(tx, order),
         "retry" => conversation::retry(tx, order),
+        "approve" => answered(tx, order, Verb::Approve),
+        "deny" => answered(tx, order, Verb::Deny),
+        "answer" => answered(tx, order, Verb::Answer),
         "status" => tell::status(tx, order),
         "whoami" => tell::whoami(tx, order),
         "trace" => tell::trace(tx, order),
@@ -146,6 +150,12 @@ fn run(tx: &mut Tx<'_>, order: &Order<'_>, name: &str) -> Result<Answer> {
             ))),
         },
     }
+}
+
+fn answered(tx: &mut Tx<'_>, order: &Order<'_>, verb: Verb) -> Result<Answer> {
+    let row = order.row;
+    let (said, what) = ((&row.event, row.session), (verb, order.arguments));
+    hear::command(tx, order.shared, said, what).map(Answer::text)
 }
 
 fn choose(tx: &mut Tx<'_>, order: &Order<'_>, policy: BusyPolicy) -> Result<Answer> {

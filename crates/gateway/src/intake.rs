@@ -13,12 +13,14 @@ use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::profile::{Account, BusyPolicy};
+use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
-use talaria_store::inbox::{self, Arrival, InboxRow, Recorded};
+use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::sessions::{self, Opening};
 use talaria_store::{Result, StoreError, Tx, Wake, jobs};
 
 use crate::access::{self, Decision};
+use crate::asking::hear::{self, Heard};
 use crate::control;
 use crate::delivery::say::{self, Place};
 use crate::lanes::{self, busy};
@@ -59,6 +61,8 @@ struct Admitted {
     happenings: Vec<Happening>,
     /// Sessions whose turn was ended and has to be told so.
     stopped: Vec<SessionId>,
+    /// Whether it is the only thing in its lane.
+    is_alone: bool,
     /// The turn that has begun with it.
     begun: Option<Box<Begun>>,
 }
@@ -82,9 +86,7 @@ impl Front {
             .pulse
             .received(account.adapter.account(), shared.now());
         let (id, is_command) = (event.id, matches!(event.kind, EventKind::Command { .. }));
-        let arrival = self
-            .arrival(event, account, profile)
-            .map_err(|error| not_accepted(&error))?;
+        let arrival = arrival(event, account, profile).map_err(|error| not_accepted(&error))?;
         let (admitted, seat) = self.record(arrival, (profile, wish)).await?;
         match admitted.recorded {
             Recorded::Duplicate { first } => Ok(Accepted::Duplicate { first }),
@@ -164,26 +166,20 @@ impl Front {
             wish,
         })
     }
+}
 
-    fn arrival(
-        &self,
-        event: Event,
-        account: &AccountSettings,
-        profile: &ProfileSettings,
-    ) -> Result<Arrival> {
-        let source = Source::of(&event.address, &event.principal);
-        let key = SessionKey::derive(&profile.profile.name, &source, profile.profile.sharing);
-        let owner = key.owner(&event.principal);
-        let at = event.received_at;
-        let fresh = SessionId::next(&*self.0.ids, at);
-        let not_before = match event.kind {
-            EventKind::Message(_) if !account.merge_window.is_zero() => {
-                at.plus(account.merge_window)
-            }
-            _ => Timestamp::ZERO,
-        };
-        Ok(Arrival::of(event, Opening::of(key, owner, fresh, at))?.not_before(not_before))
-    }
+/// The event with its conversation, all that can be computed without the ledger.
+fn arrival(event: Event, account: &AccountSettings, profile: &ProfileSettings) -> Result<Arrival> {
+    let source = Source::of(&event.address, &event.principal);
+    let key = SessionKey::derive(&profile.profile.name, &source, profile.profile.sharing);
+    let owner = key.owner(&event.principal);
+    let at = event.received_at;
+    let fresh = event.id.opens();
+    let not_before = match event.kind {
+        EventKind::Message(_) if !account.merge_window.is_zero() => at.plus(account.merge_window),
+        _ => Timestamp::ZERO,
+    };
+    Ok(Arrival::of(event, Opening::of(key, owner, fresh, at))?.not_before(not_before))
 }
 
 /// Turns a message that is a command into one. `/queue TEXT` and `/steer TEXT` stay messages, with a wish.
@@ -228,6 +224,7 @@ fn admit(
         recorded,
         happenings: Vec::new(),
         stopped: Vec::new(),
+        is_alone: false,
         begun: None,
     };
     let Recorded::Accepted { session, .. } = recorded else {
@@ -244,13 +241,43 @@ fn admit(
         EventKind::Command { .. } => {}
         EventKind::Message(_) | EventKind::Internal { .. } => {
             let policy = wish.unwrap_or(profile.profile.busy);
-            queue_up(tx, shared, (policy, wish), (event, &place), &mut admitted)?;
+            let heard = match wish {
+                Some(_) => Heard::Message(None),
+                None => hear::message(tx, shared, (event, session))?,
+            };
+            if let Heard::Message(hint) = heard {
+                queue_up(tx, shared, (policy, wish), (event, &place), &mut admitted)?;
+                remind(tx, shared, &place, (hint, &mut admitted))?;
+            }
+        }
+        EventKind::Pressed { token, choice } => {
+            let pressed = (*token, choice);
+            let told = hear::press(tx, shared, (event, session), pressed)?;
+            inbox::execute(tx, event.id, event.received_at)?;
+            if let Some(text) = told {
+                let said = say::notice(tx, shared, &place, &text)?;
+                admitted.happenings.push(said);
+            }
         }
         EventKind::Edited(_) | EventKind::Reaction { .. } | EventKind::Membership { .. } => {
             inbox::discard(tx, event.id, "needs no answer", event.received_at)?;
         }
     }
     Ok(admitted)
+}
+
+/// Says what is still waited for, unless the message has just ended that.
+fn remind(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    (hint, admitted): (Option<String>, &mut Admitted),
+) -> Result<()> {
+    if let Some(hint) = hint.filter(|_| admitted.stopped.is_empty()) {
+        let said = say::notice(tx, shared, place, &hint)?;
+        admitted.happenings.push(said);
+    }
+    Ok(())
 }
 
 /// Begins the turn in the same transaction, if the event is the only thing in its lane.
@@ -260,17 +287,13 @@ fn begin(
     arrival: &Arrival,
     admitted: &mut Admitted,
 ) -> Result<()> {
-    let Recorded::Accepted { session, .. } = admitted.recorded else {
+    let Recorded::Accepted { session, seq } = admitted.recorded else {
         return Ok(());
     };
-    let is_it = |head: &InboxRow| head.event.id == arrival.event().id;
-    let Some(head) = inbox::head(tx, session)?.filter(is_it) else {
-        return Ok(());
-    };
-    if shared.running.has(session) {
+    if !admitted.is_alone || shared.running.has(session) {
         return Ok(());
     }
-    match begin::begin_with(tx, shared, head)? {
+    match begin::begin_with(tx, shared, arrival.row(session, seq))? {
         Begin::Turn(begun) => {
             admitted.begun = Some(begun);
             tx.let_sleep(Wake::Lane(session));
@@ -323,7 +346,7 @@ fn queue_up(
     let lane = inbox::occupancy(tx, place.session())?;
     let is_internal = matches!(event.kind, EventKind::Internal { .. });
     if lane.waiting > shared.settings.limits.queue && !is_internal {
-        inbox::discard(tx, event.id, "the queue was full", event.received_at)?;
+        inbox::discard(tx, event.id, QUEUE_FULL, event.received_at)?;
         let text = format!(
             "I could not take this message: {} others are waiting already. Send it again later, or /stop what I am doing.",
             lane.waiting - 1
@@ -334,6 +357,7 @@ fn queue_up(
         return Ok(());
     }
     let Some(running) = lane.claimed else {
+        admitted.is_alone = lane.waiting + lane.internal == 1;
         return Ok(());
     };
     let policy = match wish {

@@ -4,8 +4,8 @@
 //! **Invariant:** the news of a job goes to the session that asked and to the address that it asked from, once, whatever
 //! became of the turn, the chat or the process since.
 
-pub mod narrow;
 pub mod target;
+pub mod way_back;
 pub mod words;
 
 pub(crate) mod adopt;

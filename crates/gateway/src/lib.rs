@@ -7,8 +7,12 @@
 //! | [`settings`] | what the operator decided: profiles, accounts, limits |
 //! | [`access`] | who may talk |
 //! | [`intake`] | the one way in: dedupe, access, session and row in one transaction |
+//! | [`binding`] | which runner thinks about an event, and what it may |
 //! | [`lanes`] | one conversation, one turn at a time; merging, and what happens to those who come while it is busy |
+//! | [`registry`] | the runs under way, what each may use, and the end of those that do nothing |
+//! | [`state`] | what is remembered for runs |
 //! | [`turns`] | one turn: claimed, run, journalled, ended in a named state |
+//! | [`asking`] | a run asks a person: who may answer what, and waiting for it |
 //! | [`control`] | slash commands, which never wait behind a turn |
 //! | [`delivery`] | the one way out: replies become parts, parts become messages |
 //! | [`jobs`] | work that ends later, and tasks that are given to others |
@@ -20,10 +24,14 @@
 pub mod settings;
 
 pub mod access;
+pub mod binding;
 pub mod intake;
 pub mod lanes;
+pub mod registry;
+pub mod state;
 pub mod turns;
 
+pub mod asking;
 pub mod control;
 pub mod delivery;
 pub mod jobs;

@@ -4,6 +4,7 @@
 
 mod connection;
 pub mod health;
+mod housekeeping;
 pub(crate) mod wakes;
 
 use std::sync::Arc;
@@ -27,13 +28,15 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::asking::Waits;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
 use crate::intake::Front;
 use crate::jobs::adopt;
 use crate::live::Watchers;
+use crate::registry::{self, Registry};
 use crate::settings::Settings;
-use crate::shared::{Errands, Running, Shared};
+use crate::shared::{Errands, Shared};
 use health::PartHealth;
 
 /// What a gateway is made of.
@@ -99,10 +102,11 @@ impl Gateway {
             lanes: Dispatch::default(),
             targets: Dispatch::default(),
             errands: Errands::default(),
-            running: Running::default(),
+            running: Registry::default(),
             pace: std::sync::Mutex::default(),
             pulse: health::Pulse::default(),
             tasks: TaskTracker::new(),
+            waits: Waits::default(),
             jobs_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
@@ -116,6 +120,8 @@ impl Gateway {
         adopt::take_up(&shared).await?;
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
+        shared.spawn(registry::close::idle_runs(Arc::clone(&shared)));
+        shared.spawn(housekeeping::keep_house(Arc::clone(&shared)));
         for index in 0..shared.settings.accounts.len() {
             shared.spawn(connection::keep(Arc::clone(&shared), index));
         }
@@ -178,6 +184,11 @@ impl Gateway {
         self.0.pulse.report()
     }
 
+    /// The runs that are under way in this process.
+    pub fn active_runs(&self) -> &Registry {
+        &self.0.running
+    }
+
     /// How much is going on.
     pub fn load(&self) -> Load {
         Load {
@@ -195,12 +206,12 @@ impl Gateway {
         shared.turns.close();
         let limit = shared.settings.limits.drain;
         let idle = wait_for(shared, |shared| {
-            shared.running.len() == 0 && shared.targets.len() == 0
+            shared.running.is_empty() && shared.targets.len() == 0
         });
         if tokio::time::timeout(limit, idle).await.is_err() {
             shared.running.stop_all();
             let grace = shared.settings.limits.grace + std::time::Duration::from_secs(1);
-            let idle = wait_for(shared, |shared| shared.running.len() == 0);
+            let idle = wait_for(shared, |shared| shared.running.is_empty());
             drop(tokio::time::timeout(grace, idle).await);
         }
         self.stop().await;

@@ -15,6 +15,7 @@ use talaria_domain::profile::Profile;
 use talaria_domain::runner::Runner;
 
 use crate::access::AccessPolicy;
+use crate::binding::Bindings;
 use crate::delivery::pace::Rate;
 
 /// Cuts a Markdown text into pieces that each fit the limit and together are the text.
@@ -35,6 +36,8 @@ pub struct Settings {
     pub split: Split,
     /// What does jobs that are processes.
     pub worker: Arc<dyn Worker>,
+    /// What thinks where something else is said than by the profile.
+    pub bindings: Bindings,
 }
 
 /// An agent and what thinks for it.
@@ -93,6 +96,8 @@ pub struct Limits {
     pub turn_time: Duration,
     /// A turn that yields nothing for this long is ended.
     pub no_progress: Duration,
+    /// A run that does nothing and waits for nobody for this long is closed.
+    pub idle_run: Duration,
     /// Events that may wait in one lane.
     pub queue: usize,
     /// Attempts at one event before it is given up.
@@ -131,6 +136,7 @@ impl Default for Limits {
             turns: 256,
             turn_time: Duration::from_mins(30),
             no_progress: Duration::from_mins(10),
+            idle_run: crate::registry::IDLE,
             queue: 50,
             attempts: 3,
             grace: Duration::from_secs(2),

@@ -1,21 +1,23 @@
 //! What all stages of one gateway share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talaria_domain::address::TargetKey;
 use talaria_domain::clock::{Clock, Timestamp};
-use talaria_domain::ids::{Ids, RunId, SessionId};
+use talaria_domain::ids::{Ids, SessionId};
 use talaria_store::Ledger;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::asking::Waits;
 use crate::delivery::pace::Pace;
 use crate::dispatch::Dispatch;
 use crate::lifecycle::health::Pulse;
 use crate::live::Watchers;
+use crate::registry::Registry;
 use crate::settings::Settings;
 
 /// What all stages share.
@@ -27,12 +29,14 @@ pub(crate) struct Shared {
     pub(crate) watchers: Watchers,
     pub(crate) lanes: Dispatch<SessionId>,
     pub(crate) targets: Dispatch<TargetKey>,
-    pub(crate) running: Running,
+    pub(crate) running: Registry,
     pub(crate) turns: Semaphore,
     pub(crate) errands: Errands,
     pub(crate) pace: Mutex<Pace>,
     pub(crate) pulse: Pulse,
     pub(crate) tasks: TaskTracker,
+    /// Runs that wait for a person.
+    pub(crate) waits: Waits,
     /// A job was recorded or has ended.
     pub(crate) jobs_changed: Notify,
     /// A turn or a target has ended its work.
@@ -126,74 +130,5 @@ impl Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         self.0.turns.add_permits(1);
-    }
-}
-
-/// The turns that this process runs, and how to reach them.
-#[derive(Debug, Default)]
-pub(crate) struct Running(Mutex<BTreeMap<SessionId, RunningTurn>>);
-
-/// A turn under way.
-#[derive(Debug, Clone)]
-pub(crate) struct RunningTurn {
-    pub(crate) run: RunId,
-    pub(crate) stop: CancellationToken,
-    /// Whether something came to its lane since it began.
-    pub(crate) is_knocked: bool,
-}
-
-impl Running {
-    pub(crate) fn begin(&self, session: SessionId, turn: RunningTurn) {
-        self.turns().insert(session, turn);
-    }
-
-    /// It has ended; gives whether something came to its lane meanwhile.
-    pub(crate) fn end(&self, session: SessionId, run: RunId) -> bool {
-        let mut turns = self.turns();
-        if turns.get(&session).is_some_and(|turn| turn.run == run) {
-            return turns.remove(&session).is_some_and(|turn| turn.is_knocked);
-        }
-        true
-    }
-
-    /// Something came to the lane of a session; gives whether a turn runs in it, which looks when it ends.
-    pub(crate) fn knock(&self, session: SessionId) -> bool {
-        let mut turns = self.turns();
-        let turn = turns.get_mut(&session);
-        turn.map(|turn| turn.is_knocked = true).is_some()
-    }
-
-    /// Whether a turn runs in a session.
-    pub(crate) fn has(&self, session: SessionId) -> bool {
-        self.turns().contains_key(&session)
-    }
-
-    /// Whether something came to the lane of a session since its turn began.
-    pub(crate) fn is_knocked(&self, session: SessionId) -> bool {
-        let turns = self.turns();
-        turns.get(&session).is_some_and(|turn| turn.is_knocked)
-    }
-
-    /// Tells the turn of a session to stop.
-    pub(crate) fn stop(&self, session: SessionId) {
-        if let Some(turn) = self.turns().get(&session) {
-            turn.stop.cancel();
-        }
-    }
-
-    /// Tells every turn to stop.
-    pub(crate) fn stop_all(&self) {
-        for turn in self.turns().values() {
-            turn.stop.cancel();
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.turns().len()
-    }
-
-    fn turns(&self) -> MutexGuard<'_, BTreeMap<SessionId, RunningTurn>> {
-        // Nothing panics while it holds this lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,6 +7,7 @@ pub mod resume;
 pub mod window;
 
 pub(crate) mod begin;
+mod effects;
 mod end;
 mod errand;
 pub(crate) mod history;
@@ -23,14 +24,17 @@ use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
-use talaria_domain::run::RunOutcome;
+use talaria_domain::run::{Failure, FailureCode, RunOutcome};
 use talaria_domain::runner::{Said, Turn};
 use talaria_store::leases;
+use tokio_util::sync::CancellationToken;
 
 use self::begin::{Begin, Begun};
 use self::end::{Ended, Rest};
 use self::host::TurnHost;
-use crate::shared::{RunningTurn, Shared};
+use crate::jobs::way_back;
+use crate::registry::{ActiveRun, Registration};
+use crate::shared::Shared;
 
 /// How long to wait when the ledger cannot be reached.
 const LEDGER_PAUSE: Duration = Duration::from_secs(1);
@@ -71,26 +75,59 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
 pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
     let (session, run) = (begun.session(), begun.run);
     let stop = shared.stop.child_token();
-    let turn = RunningTurn {
-        run,
-        stop: stop.clone(),
-        is_knocked: false,
+    let active = match register(shared, &begun, &stop) {
+        Ok(active) => active,
+        Err(failure) => {
+            end::settle(shared, &begun, (&[], Vec::new()), Ended::Failed(failure)).await;
+            return Next::Again;
+        }
     };
-    shared.running.begin(session, turn);
     let event = begun.row.event.id;
     shared
         .watchers
         .tell(session, Happening::Started { run, event });
-    let host = Arc::new(TurnHost::of(shared, &begun, stop.clone()));
-    let ended = supervise(shared, &begun, &host, &stop).await;
+    let host = Arc::new(TurnHost::of(shared, &begun, &active));
+    let ended = supervise(shared, &begun, &host, &active).await;
     let (journal, unwritten) = host.last_words();
     let rest = end::settle(shared, &begun, (&journal, unwritten), ended).await;
     host.let_go().await;
-    let is_knocked = shared.running.end(session, run);
+    shared.waits.forget(run);
+    let is_knocked = shared.running.end(run);
     shared.changed.notify_waiters();
     match rest {
         Rest::Empty if !is_knocked => Next::Nothing,
         Rest::Empty | Rest::Unknown => Next::Again,
+    }
+}
+
+/// Makes the run known: from here on it can be reached, and has effects.
+fn register(
+    shared: &Shared,
+    begun: &Begun,
+    stop: &CancellationToken,
+) -> Result<Arc<ActiveRun>, Failure> {
+    let registration = Registration {
+        run: begun.run,
+        session: begun.session(),
+        runner: begun.profile.profile.runner.clone(),
+        binding: begun.binding.clone(),
+        authority: Arc::new(begun.authority().clone().freeze()),
+        idle: shared.settings.limits.idle_run,
+        at: shared.now(),
+        stop: stop.clone(),
+    };
+    let registered = shared.running.register(registration);
+    registered.map_err(|why| Failure::of(FailureCode::Other, why.to_string()))
+}
+
+/// How a run that was told to stop has ended: a command or the gateway stopped it, or it did nothing for too long.
+fn stopped(active: &ActiveRun) -> Ended {
+    match active.expired() {
+        None => Ended::Stopped,
+        Some(idle) => {
+            let reason = format!("nothing happened for {}", minutes(idle));
+            Ended::Failed(Failure::of(FailureCode::NoProgress, reason))
+        }
     }
 }
 
@@ -99,15 +136,16 @@ async fn supervise(
     shared: &Arc<Shared>,
     begun: &Arc<Begun>,
     host: &Arc<TurnHost>,
-    stop: &tokio_util::sync::CancellationToken,
+    active: &ActiveRun,
 ) -> Ended {
+    let stop = &active.registration().stop;
     let thinking = think(Arc::clone(shared), Arc::clone(begun), Arc::clone(host));
     let mut thinking = Box::pin(AssertUnwindSafe(thinking).catch_unwind());
     let grace = shared.settings.limits.grace;
     let ended = tokio::select! {
         biased;
-        () = stop.cancelled() => Ended::Stopped,
-        reason = hang(shared, begun, host) => Ended::Failed(reason),
+        () = stop.cancelled() => stopped(active),
+        late = hang(shared, begun, host) => Ended::Failed(late),
         () = lose(shared, begun) => Ended::Stopped,
         outcome = &mut thinking => return match outcome {
             Ok(outcome) => Ended::by(outcome),
@@ -124,7 +162,7 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
     let runner = Arc::clone(&begun.profile.runner);
     let history = match fit(&shared, &begun).await {
         Ok(history) => history,
-        Err(reason) => return RunOutcome::Failed { reason },
+        Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
     let mut profile = begun.profile.profile.clone();
     let wishes = begun.wishes();
@@ -142,10 +180,12 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         session_key: begun.key.0.to_string(),
         window: match begun.errand {
             Some(_) => DeliveryWindow::InTurnOnly,
-            None => wishes
-                .and_then(|wishes| wishes.window)
-                .unwrap_or_else(|| shared.settings.window(&begun.place.0.address)),
+            None => way_back::window(wishes, &begun.place.0.address, |to| {
+                shared.settings.window(to)
+            }),
         },
+        state: begun.snapshot.clone(),
+        config: begun.config.clone(),
         depth: begun.depth(),
         history,
         input: begun.events.clone(),
@@ -189,20 +229,23 @@ async fn fit(shared: &Arc<Shared>, begun: &Arc<Begun>) -> Result<Vec<Said>, Stri
 }
 
 /// Ends when the run has taken too long or yields nothing any more; says which.
-async fn hang(shared: &Shared, begun: &Begun, host: &TurnHost) -> String {
+async fn hang(shared: &Shared, begun: &Begun, host: &TurnHost) -> Failure {
     let limits = shared.settings.limits;
     let started = shared.now();
     loop {
         let now = shared.now();
         let (total, idle) = (
-            started.plus(limits.turn_time),
+            // What a person takes to answer is not the run's time.
+            started.plus(limits.turn_time + shared.waits.spent(begun.run, now)),
             host.active_at().plus(limits.no_progress),
         );
         if now >= total {
-            return format!("it took longer than {}", minutes(limits.turn_time));
+            let reason = format!("it took longer than {}", minutes(limits.turn_time));
+            return Failure::of(FailureCode::Timeout, reason);
         }
         if now >= idle {
-            return format!("nothing happened for {}", minutes(limits.no_progress));
+            let reason = format!("nothing happened for {}", minutes(limits.no_progress));
+            return Failure::of(FailureCode::NoProgress, reason);
         }
         let next = total.min(idle);
         tracing::trace!(run = %begun.run, ?next, "watching");

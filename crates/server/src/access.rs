@@ -6,3 +6,4 @@ pub(crate) mod guard;
 pub(crate) mod host;
 pub(crate) mod keys;
 pub(crate) mod login;
+pub(crate) mod ring;

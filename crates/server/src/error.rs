@@ -32,8 +32,14 @@ pub(crate) enum ApiError {
     #[error("{message}")]
     Conflict { message: String },
     /// More than we read.
-    #[error("the request is larger than 10 MB")]
-    TooLarge,
+    #[error("the request is larger than {most} bytes")]
+    TooLarge { most: usize },
+    /// More than belongs there.
+    #[error("the headers of the request are too large")]
+    HeadersTooLarge,
+    /// Longer than we wait.
+    #[error("the request took too long to arrive")]
+    TooSlow,
     /// Not now: the same may work later.
     #[error("the gateway cannot do this right now, try again")]
     Unavailable { cause: String },
@@ -63,7 +69,9 @@ impl ApiError {
             Self::NotFound { .. } => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Conflict { .. } => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Unavailable { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Broken { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -78,7 +86,8 @@ impl ApiError {
             Self::NotFound { .. } => ("invalid_request_error", "not_found"),
             Self::MethodNotAllowed => ("invalid_request_error", "method_not_allowed"),
             Self::Conflict { .. } => ("invalid_request_error", "conflict"),
-            Self::TooLarge => ("invalid_request_error", "too_large"),
+            Self::TooLarge { .. } | Self::HeadersTooLarge => ("invalid_request_error", "too_large"),
+            Self::TooSlow => ("invalid_request_error", "too_slow"),
             Self::Unavailable { .. } => ("api_error", "unavailable"),
             Self::Broken { .. } => ("api_error", "broken"),
         }
@@ -133,6 +142,11 @@ impl IntoResponse for ApiError {
             code,
         };
         let mut response = (status, Json(Shape { error })).into_response();
+        if status == StatusCode::REQUEST_TIMEOUT {
+            // What is left of it may still come: nothing else can be asked on this connection.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
         if status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response

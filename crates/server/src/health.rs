@@ -1,8 +1,11 @@
 //! What the gateway says about its parts, and when all of them together are ready. Alive means that a message can get
 //! in and out, so a part that cannot do its work makes the whole not ready, and says which one it is.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::clock::Timestamp;
+
+use crate::contract::words;
 
 /// Where the gateway's condition can be asked for.
 pub trait Health: Send + Sync {
@@ -20,7 +23,7 @@ pub struct Report {
 }
 
 /// How one part of the gateway is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartReport {
     /// Which.
     pub name: String,
@@ -29,13 +32,15 @@ pub struct PartReport {
     /// Why, where there is something to say.
     pub detail: Option<String>,
     /// When something last came in through it.
+    #[schemars(with = "Option<words::Time>")]
     pub last_receive: Option<Timestamp>,
     /// When something last went out through it.
+    #[schemars(with = "Option<words::Time>")]
     pub last_send: Option<Timestamp>,
 }
 
 /// How a part is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// Not there yet.

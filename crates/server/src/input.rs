@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -12,20 +13,29 @@ use talaria_domain::machine::Machine;
 
 use crate::error::ApiError;
 use crate::layers;
+use crate::shared::App;
 
 /// A JSON body. No body at all means an empty object.
 pub(crate) struct Sent<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Sent<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let bytes = layers::read_body(request.into_body()).await?;
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
+        let bytes = layers::read_body(app, request.into_body()).await?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let unfit = |error: serde_json::Error| ApiError::BadInput {
             param: None,
             message: format!("the body is not what was expected: {error}"),
         };
+        // A list of values would be read as the fields of a type in their order: nobody means that.
+        let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first.is_some_and(|first| *first == b'[') {
+            return Err(ApiError::BadInput {
+                param: None,
+                message: "the body is not what was expected: a list, not an object".to_owned(),
+            });
+        }
         serde_json::from_slice(text).map(Self).map_err(unfit)
     }
 }

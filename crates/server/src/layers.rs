@@ -13,16 +13,27 @@ use axum::response::{IntoResponse as _, Response};
 use futures::{FutureExt as _, StreamExt as _};
 use tracing::Instrument as _;
 
+use crate::access::host::Visit;
+use crate::cors;
 use crate::error::ApiError;
 use crate::shared::App;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// How much of a request is read.
-const BODY_LIMIT: usize = 10 * 1024 * 1024;
+/// A body that is too large is read on so many times as far and so long, so that a caller who is still writing hears why.
+const THROWN_AWAY: (usize, Duration) = (4, Duration::from_secs(5));
 
-/// A body that is too large is read on for so much and so long, so that a caller who is still writing hears why.
-const THROWN_AWAY: (usize, Duration) = (4 * BODY_LIMIT, Duration::from_secs(5));
+/// Binds the browser: nothing from elsewhere, in no frame, no guessing of types, no traces in caches.
+pub(crate) const BINDING: [(HeaderName, &str); 5] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::CACHE_CONTROL, "no-store"),
+];
 
 /// All of it, in one layer: a layer more is a box and a copy more for every request.
 pub(crate) async fn stand_before(
@@ -43,20 +54,43 @@ pub(crate) async fn stand_before(
     response
 }
 
-async fn answer(app: &App, request: Request, next: Next) -> Response {
-    let refused = match check_host(app, request.headers()) {
-        Ok(()) if is_too_long(request.headers()) => {
-            throw_away(&mut request.into_body().into_data_stream()).await;
-            ApiError::TooLarge
+async fn answer(app: &App, mut request: Request, next: Next) -> Response {
+    match check_host(app, request.headers()) {
+        Ok(Visit::Own) => attend(app, request, next).await,
+        Ok(Visit::Invited) => {
+            let guest = cors::Guest::of(&mut request);
+            let mut response = match cors::asks_first(&request) {
+                Some(response) => response,
+                None => attend(app, request, next).await,
+            };
+            guest.allow(&mut response);
+            response
         }
-        Ok(()) => {
-            let response = catch_panic(next.run(request)).await;
-            tracing::debug!(status = response.status().as_u16(), "answered");
-            return response;
-        }
-        Err(refused) => refused,
-    };
-    refused.into_response()
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn attend(app: &App, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if length(headers) > app.terms.header_limit {
+        return ApiError::HeadersTooLarge.into_response();
+    }
+    let most = app.terms.body_limit;
+    if is_too_long(headers, most) {
+        throw_away(&mut request.into_body().into_data_stream(), most).await;
+        return ApiError::TooLarge { most }.into_response();
+    }
+    let response = catch_panic(next.run(request)).await;
+    tracing::debug!(status = response.status().as_u16(), "answered");
+    response
+}
+
+/// How many bytes the headers have.
+fn length(headers: &HeaderMap) -> usize {
+    let lengths = headers.iter();
+    lengths
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum()
 }
 
 /// The request's id: its own if it has one that can be taken, else a new one.
@@ -73,19 +107,8 @@ fn is_sane(id: &HeaderValue) -> bool {
     (1..=128).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
 }
 
-/// Binds the browser: nothing from elsewhere, in no frame, no guessing of types, no traces in caches.
 fn security_headers(headers: &mut HeaderMap) {
-    let usual = [
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; frame-ancestors 'none'",
-        ),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    for (name, value) in usual {
+    for (name, value) in BINDING {
         headers
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
@@ -107,7 +130,7 @@ async fn catch_panic(handling: impl Future<Output = Response>) -> Response {
 }
 
 /// Refuses what a page of somebody else made a browser send.
-fn check_host(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
+fn check_host(app: &App, headers: &HeaderMap) -> Result<Visit, ApiError> {
     let origin = headers
         .get(header::ORIGIN)
         .map(|origin| origin.to_str().unwrap_or("null"));
@@ -129,14 +152,20 @@ fn the_host(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Whether a body says that it is too large, before any handler sees it.
-fn is_too_long(headers: &HeaderMap) -> bool {
+fn is_too_long(headers: &HeaderMap, most: usize) -> bool {
     let length = headers.get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    length.is_some_and(|length| length > BODY_LIMIT)
+    length.is_some_and(|length| length > most)
 }
 
-/// All of a body that is not too large.
-pub(crate) async fn read_body(body: Body) -> Result<Vec<u8>, ApiError> {
+/// All of a body that is not too large, and does not take too long.
+pub(crate) async fn read_body(app: &App, body: Body) -> Result<Vec<u8>, ApiError> {
+    let reading = read_up_to(app.terms.body_limit, body);
+    let read = tokio::time::timeout(app.terms.body_time, reading).await;
+    read.unwrap_or(Err(ApiError::TooSlow))
+}
+
+async fn read_up_to(most: usize, body: Body) -> Result<Vec<u8>, ApiError> {
     let mut stream = body.into_data_stream();
     let mut read = Vec::new();
     while let Some(bytes) = stream.next().await {
@@ -144,19 +173,19 @@ pub(crate) async fn read_body(body: Body) -> Result<Vec<u8>, ApiError> {
             param: None,
             message: "the body could not be read to its end".to_owned(),
         })?;
-        if read.len() + bytes.len() > BODY_LIMIT {
-            throw_away(&mut stream).await;
-            return Err(ApiError::TooLarge);
+        if read.len() + bytes.len() > most {
+            throw_away(&mut stream, most).await;
+            return Err(ApiError::TooLarge { most });
         }
         read.extend_from_slice(&bytes);
     }
     Ok(read)
 }
 
-async fn throw_away(stream: &mut BodyDataStream) {
-    let (most, longest) = THROWN_AWAY;
+async fn throw_away(stream: &mut BodyDataStream, most: usize) {
+    let (times, longest) = THROWN_AWAY;
     let reading = async {
-        let mut left = most;
+        let mut left = most.saturating_mul(times);
         while let Some(Ok(bytes)) = stream.next().await {
             let Some(less) = left.checked_sub(bytes.len()) else {
                 return;

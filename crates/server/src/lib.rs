@@ -6,15 +6,19 @@
 //! |---|---|
 //! | [`mod@serve`] | the listener: routes, what every request goes through, stopping |
 //! | [`shared`] | what is handed in: the ledger, the gateway's contracts, keys, names |
+//! | [`terms`] | what the listener holds everybody to |
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
 //! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
+//! | `contract/` | the table of routes, and the `OpenAPI` document that is made from it |
 //! | `openai/` | what programs call: one file per endpoint, all of them views of the same turn |
 //! | `operator/` | one file per group of endpoints |
 //! | `web/` | the page, written by hand, served as one document |
+//! | `questions.rs` | answering what a run asked |
 //! | `surfaces.rs` | the local surfaces as places and people: the one file that names them |
-//! | `layers.rs` | what every request goes through |
+//! | `listening.rs` | taking connections, so many at once |
+//! | `layers.rs`, `cors.rs` | what every request goes through, and whose pages may ask |
 //! | `input.rs`, `error.rs` | what callers send, and the one shape of every refusal |
 //!
 //! **Invariant:** a route is behind a scope because its group is, not because its handler remembers to ask.
@@ -23,21 +27,28 @@
 pub mod connection;
 pub mod courier;
 pub mod health;
-pub mod serve;
+pub mod places;
+mod serve;
 pub mod shared;
+pub mod terms;
 
 mod access;
+mod contract;
 mod openai;
 mod operator;
+mod questions;
 mod surfaces;
 mod web;
 
+mod cors;
 mod error;
 mod input;
 mod layers;
+mod listening;
 
 pub use access::entropy::{NoEntropy, fresh_key};
 pub use access::keys::OperatorKeys;
 pub use access::login::{NoLink, login_link};
-pub use serve::serve;
-pub use shared::{About, Shared};
+pub use serve::{serve, serve_on};
+pub use shared::{About, PlaceOf, Shared};
+pub use terms::{Terms, TurnLimits};

@@ -4,8 +4,10 @@
 //! **Invariant:** a turn belongs to the key's principal; a foreign session, run or job is not found.
 
 pub(crate) mod allowance;
+mod callback;
 mod capabilities;
 mod completions;
+mod described;
 mod jobs;
 mod models;
 mod once;
@@ -17,22 +19,18 @@ mod waiting;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
-
-use crate::access::guard::guard;
 use crate::access::keys::Scope;
+use crate::contract::Routes;
 use crate::shared::App;
 
 /// Every route here is for every key.
-pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let state = (Arc::clone(app), Scope::Chat);
-    Router::new()
-        .merge(models::routes())
-        .merge(capabilities::routes())
-        .merge(completions::routes())
-        .merge(responses::routes())
-        .merge(runs::routes())
-        .merge(jobs::routes())
-        .route_layer(from_fn_with_state(state, guard))
+pub(crate) fn routes(app: &Arc<App>) -> Routes {
+    Routes::new()
+        .and(models::routes())
+        .and(capabilities::routes())
+        .and(completions::routes())
+        .and(responses::routes())
+        .and(runs::routes())
+        .and(jobs::routes())
+        .behind(app, Scope::Chat)
 }

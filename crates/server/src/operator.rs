@@ -10,6 +10,7 @@ mod messages;
 mod metrics;
 mod outbox;
 mod probes;
+mod questions;
 mod runs;
 mod send;
 mod sessions;
@@ -18,20 +19,22 @@ mod trace;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
-
-use crate::access::guard::guard;
 use crate::access::keys::Scope;
+use crate::contract::Routes;
 use crate::shared::App;
 
-type Group = fn() -> Router<Arc<App>>;
+type Group = fn() -> Routes;
 
 /// Open to everybody who gets to the listener. `metrics` asks for itself where that is not only this machine.
 const OPEN: [Group; 2] = [probes::routes, metrics::routes];
 
 /// For every key.
-const CHAT: [Group; 3] = [sessions::routes, messages::routes, events::routes];
+const CHAT: [Group; 4] = [
+    sessions::routes,
+    messages::routes,
+    questions::routes,
+    events::routes,
+];
 
 /// For operators.
 const OPERATOR: [Group; 10] = [
@@ -47,17 +50,13 @@ const OPERATOR: [Group; 10] = [
     login::routes,
 ];
 
-pub(crate) fn routes(app: &Arc<App>) -> Router<Arc<App>> {
-    let guarded = |groups: &[Group], scope: Scope| {
-        let state = (Arc::clone(app), scope);
-        together(groups).route_layer(from_fn_with_state(state, guard))
-    };
+pub(crate) fn routes(app: &Arc<App>) -> Routes {
     together(&OPEN)
-        .merge(guarded(&CHAT, Scope::Chat))
-        .merge(guarded(&OPERATOR, Scope::Operator))
+        .and(together(&CHAT).behind(app, Scope::Chat))
+        .and(together(&OPERATOR).behind(app, Scope::Operator))
 }
 
-fn together(groups: &[Group]) -> Router<Arc<App>> {
-    let join = |all: Router<Arc<App>>, group: &Group| all.merge(group());
-    groups.iter().fold(Router::new(), join)
+fn together(groups: &[Group]) -> Routes {
+    let join = |all: Routes, group: &Group| all.and(group());
+    groups.iter().fold(Routes::new(), join)
 }

@@ -9,10 +9,12 @@ use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::CuttableListener;
+use crate::access::keys;
 use crate::error::ApiError;
+use crate::listening::Listening;
 use crate::shared::{App, Shared};
-use crate::{layers, openai, operator, web};
+use crate::terms::Terms;
+use crate::{contract, layers, openai, operator, web};
 
 /// How long answers that are under way may take once the listener stops.
 const GRACE: Duration = Duration::from_secs(5);
@@ -20,43 +22,68 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long a connection that was cut may take to notice.
 const CUT: Duration = Duration::from_secs(1);
 
-/// Serves until `stop` is cancelled: then nothing more is accepted, streams end, what was asked is answered, and this
-/// returns. Connections that do not end by themselves are cut.
+/// Serves on the usual terms; see [`serve_on`].
 pub async fn serve(
     listener: TcpListener,
     shared: Shared,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let app = Arc::new(App::of(shared, listener.local_addr()?, stop.clone()));
+    serve_on(listener, shared, Terms::default(), stop).await
+}
+
+/// Serves until `stop` is cancelled: then nothing more is accepted, streams end, what was asked is answered, and this
+/// returns. Connections that do not end by themselves are cut.
+pub async fn serve_on(
+    listener: TcpListener,
+    shared: Shared,
+    terms: Terms,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    let app = Arc::new(App::of(shared, terms.clone(), address, stop.clone()));
     let cut = CancellationToken::new();
-    let listener = CuttableListener {
+    let listening = Listening {
         listener,
+        router: routes(&app),
+        terms,
+        stop: stop.clone(),
         cut: cut.clone(),
     };
-    let serving =
-        axum::serve(listener, routes(&app)).with_graceful_shutdown(stop.clone().cancelled_owned());
+    app.tasks.spawn(note_uses(Arc::clone(&app)));
     let patience = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
         cut.cancel();
         tokio::time::sleep(CUT).await;
     };
-    let served = tokio::select! {
+    tokio::select! {
         biased;
-        served = serving.into_future() => served,
-        () = patience => Ok(()),
-    };
+        () = listening.run() => {}
+        () = patience => {}
+    }
+    record_uses(&app).await;
     // Turns that nobody waits for any more are cancelled before the gateway goes.
     app.tasks.close();
     let _ = tokio::time::timeout(CUT, app.tasks.wait()).await;
-    served
+    Ok(())
+}
+
+/// Writes down when keys were used, many uses at a time.
+async fn note_uses(app: Arc<App>) {
+    let app = &*app;
+    app.ring.gather(&app.stop, || record_uses(app)).await;
+}
+
+async fn record_uses(app: &App) {
+    if let Err(error) = keys::record_uses(&app.shared.ledger, &app.ring).await {
+        tracing::warn!(%error, "when keys were used could not be written down");
+    }
 }
 
 fn routes(app: &Arc<App>) -> Router {
     let state = Arc::clone(app);
-    Router::new()
-        .merge(operator::routes(app))
-        .merge(openai::routes(app))
+    let described = operator::routes(app).and(openai::routes(app));
+    contract::publish(described, &app.shared.about.version)
         .merge(web::routes())
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
         .fallback(|| async {

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use talaria_domain::adapter::Intake;
+use talaria_domain::address::Address;
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::Ids;
 use talaria_domain::live::Live;
@@ -14,9 +15,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::access::host::{Hosts, Reach};
 use crate::access::keys::{KnownKeys, OperatorKeys};
+use crate::access::ring::Ring;
 use crate::courier::Courier;
 use crate::health::Health;
 use crate::openai::allowance::Allowances;
+use crate::places::Places;
+use crate::terms::Terms;
+
+/// The place that an address named by a program stands for, or the words why it may not be called back there.
+pub type PlaceOf = Arc<dyn Fn(&str) -> Result<Address, String> + Send + Sync>;
 
 /// What the server works with.
 pub struct Shared {
@@ -42,6 +49,8 @@ pub struct Shared {
     pub about: About,
     /// Where a reverse proxy shows this listener, such as `https://talaria.example.org`.
     pub public_url: Option<String>,
+    /// Where programs may be called back; none where the operator allows nothing.
+    pub callback: Option<PlaceOf>,
 }
 
 /// What people are told about a gateway.
@@ -61,17 +70,25 @@ pub struct About {
 pub(crate) struct App {
     pub(crate) shared: Shared,
     pub(crate) known: KnownKeys,
+    pub(crate) ring: Ring,
     pub(crate) hosts: Hosts,
+    pub(crate) terms: Terms,
     pub(crate) listen: SocketAddr,
     pub(crate) stop: CancellationToken,
     /// What goes on after its request is gone.
     pub(crate) tasks: TaskTracker,
     /// How much each key does at present.
     pub(crate) allowances: Allowances,
+    pub(crate) places: Places,
 }
 
 impl App {
-    pub(crate) fn of(shared: Shared, listen: SocketAddr, stop: CancellationToken) -> Self {
+    pub(crate) fn of(
+        shared: Shared,
+        terms: Terms,
+        listen: SocketAddr,
+        stop: CancellationToken,
+    ) -> Self {
         let reach = if listen.ip().is_loopback() {
             Reach::Loopback
         } else {
@@ -79,12 +96,15 @@ impl App {
         };
         Self {
             known: KnownKeys::of(&shared.keys),
-            hosts: Hosts::of(reach, shared.public_url.as_deref()),
+            ring: Ring::default(),
+            hosts: Hosts::of(reach, shared.public_url.as_deref()).inviting(&terms.cors_origins),
             shared,
             listen,
             stop,
             tasks: TaskTracker::new(),
-            allowances: Allowances::default(),
+            allowances: Allowances::of(terms.turns),
+            places: Places::default(),
+            terms,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The local surfaces as places and people: the page, the terminal, programs. The one file that names them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::names::{AccountName, ChatId, PlatformName};
@@ -14,7 +15,7 @@ const PROGRAM: &str = "api";
 const ACCOUNT: &str = "default";
 
 /// Where a conversation of ours takes place.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Surface {
     /// The page.

@@ -2,6 +2,7 @@
 //! and an adapter for it. The vendor outlives the gateway. Faults are decided by whoever holds its [`Moods`].
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{EventId, Ids, PartId, ReplyId};
 use talaria_domain::profile::Account;
+use talaria_domain::question::Prompt;
 use tokio::sync::Notify;
 
 use crate::trace::Trace;
@@ -81,6 +83,8 @@ pub struct Shown {
     pub text: String,
     /// How often it was changed.
     pub edits: u32,
+    /// The buttons below it.
+    pub prompt: Option<Prompt>,
 }
 
 /// One change of what people see.
@@ -118,6 +122,7 @@ impl State {
 pub struct Vendor {
     offer: Offer,
     limit: TextLimit,
+    has_buttons: AtomicBool,
     moods: Arc<dyn Moods>,
     state: Mutex<State>,
     arrived: Notify,
@@ -138,11 +143,17 @@ impl Vendor {
                 max,
                 unit: TextUnit::Utf16,
             },
+            has_buttons: AtomicBool::new(false),
             moods,
             state: Mutex::default(),
             arrived: Notify::new(),
             trace: OnceLock::new(),
         })
+    }
+
+    /// Buttons are shown from now on.
+    pub fn show_buttons(&self) {
+        self.has_buttons.store(true, Ordering::Relaxed);
     }
 
     /// Writes down what happens here, under this name, from now on.
@@ -249,6 +260,7 @@ impl Vendor {
             thread: to.thread.as_ref().map(ToString::to_string),
             text: text.to_owned(),
             edits: 0,
+            prompt: outgoing.prompt.clone(),
         };
         self.note(|| format!("shows {id} in {}: {text:?}", place(&shown)));
         state.shown.push(shown);
@@ -464,8 +476,10 @@ impl Adapter for SimAdapter {
 
     fn capabilities(&self) -> Capabilities {
         let keys = Some(Capability::IdempotentSend).filter(|_| self.vendor.offer == Offer::Keys);
+        let has_buttons = self.vendor.has_buttons.load(Ordering::Relaxed);
+        let buttons = has_buttons.then_some(Capability::Prompts);
         Capabilities {
-            can: keys.into_iter().collect(),
+            can: keys.into_iter().chain(buttons).collect(),
             text_limit: self.vendor.limit,
             window: DeliveryWindow::Always,
         }

@@ -10,7 +10,8 @@
 //! | `fail STATUS` | that status |
 //! | anything else | `re: ` and what was said |
 //!
-//! The script is the last line of what was said, so that a quote before it or a sender's name in brackets does no harm.
+//! An answer that is longer than `max_tokens` or `max_completion_tokens` allow is cut there, and says so. The script is
+//! the last line of what was said, so that a quote before it or a sender's name in brackets does no harm.
 //!
 //! ```no_run
 //! # async fn story() -> std::io::Result<()> {

@@ -12,8 +12,10 @@
 //! | `silent` | answers nothing |
 //! | `long 9000` | answers with that many characters |
 //! | `give …`, `job 5 x`, ... | see `script/later.rs` |
+//! | `ask 600 …`, `may 600`, ... | see `script/asking.rs` |
 //! | `count 30 x` | answers like without a word, then counts to thirty: `x.1 x.2` ... |
 
+mod asking;
 mod later;
 
 use std::collections::BTreeMap;
@@ -25,7 +27,7 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::authority::Authority;
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::ids::{JobId, RunId};
-use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
 
 use crate::machine::Machine;
@@ -141,7 +143,7 @@ impl ScriptedRunner {
             // The words in it were another run's.
             return tell(host, format!("re: {}", turn.prompt)).await;
         }
-        if let Some(said) = later::play(&self.0, turn, host).await? {
+        if let Some(said) = self.instead(turn, host).await? {
             return tell(host, said).await;
         }
         let mut prompt = turn.prompt.clone();
@@ -162,6 +164,14 @@ impl ScriptedRunner {
         }
         answer(host, &prompt).await?;
         Ok(completed())
+    }
+
+    /// What is answered instead of the usual, if anything.
+    async fn instead(&self, turn: &Turn, host: &dyn Host) -> Result<Option<String>, Stopped> {
+        match asking::play(&self.0, turn, host).await? {
+            Some(said) => Ok(Some(said)),
+            None => later::play(&self.0, turn, host).await,
+        }
     }
 
     async fn use_tool(&self, turn: &Turn, host: &dyn Host, time: Duration) -> Result<(), Stopped> {
@@ -185,12 +195,10 @@ impl ScriptedRunner {
 }
 
 const fn completed() -> RunOutcome {
-    RunOutcome::Completed {
-        usage: Usage {
-            input_tokens: 0,
-            output_tokens: 0,
-        },
-    }
+    RunOutcome::completed(Usage {
+        input_tokens: 0,
+        output_tokens: 0,
+    })
 }
 
 /// Answers with this and nothing else.
@@ -212,9 +220,8 @@ async fn misbehave(host: &dyn Host, prompt: &str) -> Result<Option<RunOutcome>, 
         // As a panic is, without the noise of one that nobody expected.
         std::panic::resume_unwind(Box::new("told to"));
     }
-    let reason = "told to".to_owned();
-    let is_failing = prompt.contains("fail");
-    Ok(is_failing.then_some(RunOutcome::Failed { reason }))
+    let failed = || RunOutcome::failed(FailureCode::Other, "told to");
+    Ok(prompt.contains("fail").then(failed))
 }
 
 /// The rest of an answer that counts.

@@ -124,6 +124,23 @@ impl Arrival {
             )
     }
 
+    /// The row that it has become, for whoever recorded it in this transaction.
+    pub fn row(&self, session: SessionId, seq: i64) -> InboxRow {
+        InboxRow {
+            event: self.event.clone(),
+            session,
+            seq,
+            state: InboxState::Queued,
+            attempts: 0,
+            epoch: 0,
+            run: None,
+            merged_into: None,
+            reason: None,
+            busy: None,
+            not_before: self.not_before,
+        }
+    }
+
     /// What arrived.
     pub const fn event(&self) -> &Event {
         &self.event

@@ -9,10 +9,12 @@
 //! | [`wake`] | who looks again after a commit |
 //! | [`error`] | why something was not done, named for what the caller does about it |
 //! | [`dedupe`], [`sessions`], [`inbox`] | what was accepted, once, and in which conversation |
+//! | [`erasure`], [`forking`] | ending a conversation for good, and going on from one elsewhere |
 //! | [`leases`] | one owner at a time, with a fencing epoch |
 //! | [`runs`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
 //! | [`outbox`], [`dead`] | what goes out, and what was given up |
-//! | [`state`], [`jobs`] | what runners remember, and work that ends later |
+//! | [`questions`] | what people are asked |
+//! | [`state`], [`passing`], [`jobs`] | what runners remember, for ever or for a while, and work that ends later |
 //! | [`views`] | what operators look at |
 //! | [`maintenance`] | rescue, prune, integrity, backup |
 //!
@@ -49,10 +51,13 @@ pub mod error;
 pub mod wake;
 
 pub mod dedupe;
+pub mod erasure;
+pub mod forking;
 pub mod inbox;
 pub mod leases;
 pub mod sessions;
 
+pub mod questions;
 pub mod runs;
 pub mod search;
 pub mod transcripts;
@@ -61,6 +66,7 @@ pub mod dead;
 pub mod outbox;
 
 pub mod jobs;
+pub mod passing;
 pub mod state;
 
 pub mod views;

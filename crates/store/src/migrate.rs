@@ -35,6 +35,24 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0003_jobs.sql"),
         postgres: include_str!("../migrations/0003_jobs.sql"),
     },
+    Migration {
+        number: 4,
+        name: "questions",
+        sqlite: include_str!("../migrations/0004_questions.sql"),
+        postgres: include_str!("../migrations/0004_questions.sql"),
+    },
+    Migration {
+        number: 5,
+        name: "passing",
+        sqlite: include_str!("../migrations/0005_passing.sql"),
+        postgres: include_str!("../migrations/0005_passing.sql"),
+    },
+    Migration {
+        number: 6,
+        name: "fewer trees",
+        sqlite: include_str!("../migrations/0006_fewer_trees.sql"),
+        postgres: include_str!("../migrations/0006_fewer_trees.sql"),
+    },
 ];
 
 impl Migration {

@@ -111,9 +111,9 @@ pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
     Ok(())
 }
 
-/// Records a reply for a surface that reads the ledger: what is recorded for it is there. Its parts are their own
-/// receipts.
-pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str, parts: &[Part]) -> Result<()> {
+/// Records a reply for a surface that reads the ledger: what is recorded for it is there. It has no parts, as nothing
+/// is sent.
+pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str) -> Result<()> {
     let target = start.return_to.address.target();
     let (return_to, kind) = (to_json(&start.return_to)?, start.kind.as_str());
     tx.execute(
@@ -122,19 +122,6 @@ pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str, parts: &[Pa
          VALUES (?1, ?2, ?3, ?4, 'delivered', ?5, ?6, ?7, 1, ?8, ?8)",
         bind![start.id, start.return_to.session, start.run, kind, target, return_to, text, start.at],
     )?;
-    for part in parts {
-        tx.execute(
-            "INSERT INTO parts
-                 (part_id, reply_id, ordinal, target, priority, state, body, attempts, epoch, not_before, revision,
-                  sent, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'delivered', ?6, 1, 0, 0, 1, 1, ?7)",
-            bind![part.id, part.reply, part.ordinal, target, priority(start.kind), to_json(&part.body)?, start.at],
-        )?;
-        tx.execute(
-            "INSERT INTO receipts (part_id, ordinal, message, at) VALUES (?1, 0, ?2, ?3)",
-            bind![part.id, part.id.to_string(), start.at],
-        )?;
-    }
     Ok(())
 }
 
@@ -172,7 +159,7 @@ pub fn add_part(tx: &mut Tx<'_>, part: &Part, at: Timestamp) -> Result<()> {
 const fn priority(kind: ReplyKind) -> i64 {
     match kind {
         // In the order in which they were said: a notice is about what comes after it.
-        ReplyKind::Final | ReplyKind::Notice => 0,
+        ReplyKind::Final | ReplyKind::Notice | ReplyKind::Prompt => 0,
         ReplyKind::Progress => 1,
     }
 }

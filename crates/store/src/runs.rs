@@ -15,6 +15,7 @@ use crate::bind;
 use crate::change::{found, legal};
 use crate::error::{Conflict, Result};
 use crate::leases::{self, Lease};
+use crate::questions;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 
@@ -168,6 +169,9 @@ const fn end_of(outcome: &RunOutcome) -> (&'static str, RunState) {
 fn end(tx: &mut Tx<'_>, run: &Run, outcome: &RunOutcome, at: Timestamp) -> Result<()> {
     let (verb, to) = end_of(outcome);
     legal(run.id, run.state, verb, to)?;
+    if run.state == RunState::Waiting {
+        questions::withdraw_all(tx, run.id, at)?;
+    }
     tx.execute(
         "UPDATE runs SET state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4 WHERE run_id = ?1",
         bind![run.id, to.as_str(), to_json(outcome)?, at],
@@ -196,20 +200,26 @@ pub fn append_all(
 ) -> Result<i64> {
     // A run writes many of these: its row is looked at only if something is wrong.
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    let first = tx.row(
-        "UPDATE runs SET next_seq = next_seq + ?4, active_at = ?2
-         WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL
-             AND EXISTS (SELECT 1 FROM leases WHERE name = ?5 AND epoch = ?3)
-         RETURNING next_seq - ?4",
-        bind![run, at, lease.epoch, count, lease.name.to_string()],
-        |row| row.get::<i64>(0),
-    )?;
-    let Some(first) = first else {
+    let first = next_seq(tx, run)?;
+    let is_under_way = tx.execute(
+        "UPDATE runs SET next_seq = ?6 + ?4, active_at = ?2
+         WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL AND next_seq = ?6
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?5 AND epoch = ?3)",
+        bind![run, at, lease.epoch, count, lease.name.to_string(), first],
+    )? == 1;
+    if !is_under_way {
         let row = admitted_under(tx, lease, run)?;
         return legal(run, row.state, "journal", RunState::Running).map(|()| 0);
-    };
+    }
     write_down(tx, run, first, events, at)?;
     Ok(first)
+}
+
+/// The number of the next event. Read before it is changed: `RETURNING` would make SQLite build a table for it.
+fn next_seq(tx: &mut Tx<'_>, run: RunId) -> Result<i64> {
+    let sql = "SELECT next_seq FROM runs WHERE run_id = ?1";
+    let next = tx.row(sql, bind![run], |row| row.get(0))?;
+    found("run", run, next)
 }
 
 fn write_down(
@@ -238,11 +248,11 @@ pub fn conclude(
 ) -> Result<i64> {
     let (_, to) = end_of(outcome);
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    let first = tx.row(
-        "UPDATE runs SET next_seq = next_seq + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
-         WHERE run_id = ?1 AND epoch = ?5 AND state = 'running'
-             AND EXISTS (SELECT 1 FROM leases WHERE name = ?6 AND epoch = ?5)
-         RETURNING next_seq - ?7",
+    let first = next_seq(tx, run)?;
+    let is_ended = tx.execute(
+        "UPDATE runs SET next_seq = ?8 + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
+         WHERE run_id = ?1 AND epoch = ?5 AND state = 'running' AND next_seq = ?8
+             AND EXISTS (SELECT 1 FROM leases WHERE name = ?6 AND epoch = ?5)",
         bind![
             run,
             to.as_str(),
@@ -250,17 +260,23 @@ pub fn conclude(
             at,
             lease.epoch,
             lease.name.to_string(),
-            count
+            count,
+            first
         ],
-        |row| row.get::<i64>(0),
-    )?;
-    if let Some(first) = first {
+    )? == 1;
+    if is_ended {
         write_down(tx, run, first, events, at)?;
         return Ok(first);
     }
     // It is not simply running: every step is looked at.
     let first = append_all(tx, lease, run, events, at)?;
-    let row = admitted_under(tx, lease, run)?;
+    let mut row = admitted_under(tx, lease, run)?;
+    if row.state == RunState::Waiting {
+        // Whoever comes to an end does not wait any more.
+        questions::withdraw_all(tx, run, at)?;
+        set_state(tx, lease, run, RunState::Running, at)?;
+        row.state = RunState::Running;
+    }
     end(tx, &row, outcome, at)?;
     Ok(first)
 }
@@ -330,16 +346,6 @@ pub fn for_event(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<Run>> {
         " FROM runs WHERE event_id = ?1 ORDER BY run_id"
     );
     tx.rows(sql, bind![event], read)
-}
-
-/// Runs that have not ended, the longest silent first.
-pub fn open(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<Run>> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM runs WHERE ended_at IS NULL ORDER BY active_at, run_id LIMIT ?1"
-    );
-    tx.rows(sql, bind![limit], read)
 }
 
 fn admitted_under(tx: &mut Tx<'_>, lease: &Lease, run: RunId) -> Result<Run> {

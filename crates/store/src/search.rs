@@ -186,6 +186,45 @@ pub fn search(tx: &mut Tx<'_>, owner: PrincipalKey, words: &str, limit: u32) -> 
     }
 }
 
+/// The same in one session, and in no other.
+pub fn search_in(
+    tx: &mut Tx<'_>,
+    (owner, session): (PrincipalKey, SessionId),
+    words: &str,
+    limit: u32,
+) -> Result<Vec<Hit>> {
+    let terms = terms(words);
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let undone = Visibility::Undone.as_str();
+    match tx.dialect() {
+        Dialect::Sqlite => {
+            let mut hits = look_through(tx, owner, &terms)?;
+            hits.retain(|hit| hit.session == session);
+            hits.extend(tx.rows(
+                "SELECT t.session_id, t.seq, t.text, t.at
+                 FROM transcript_search s JOIN transcripts t ON t.entry_id = s.rowid
+                 WHERE transcript_search MATCH ?1 AND t.session_id = ?2 AND t.visibility <> ?3
+                 ORDER BY s.rowid DESC LIMIT ?4",
+                bind![match_expression(owner, &terms), session, undone, limit],
+                read,
+            )?);
+            hits.truncate(limit as usize);
+            Ok(hits)
+        }
+        Dialect::Postgres => tx.rows(
+            "SELECT t.session_id, t.seq, t.text, t.at
+             FROM transcript_search s JOIN transcripts t ON t.entry_id = s.entry_id
+             WHERE s.terms @@ CAST(CAST(?1 AS VARCHAR) AS TSQUERY) AND s.owner = ?2 AND t.session_id = ?3
+                 AND t.visibility <> ?4
+             ORDER BY s.entry_id DESC LIMIT ?5",
+            bind![query_expression(&terms), owner, session, undone, limit],
+            read,
+        ),
+    }
+}
+
 /// For FTS5: the owner is a term like the others, so that the index itself leaves everybody else out.
 fn match_expression(owner: PrincipalKey, terms: &BTreeSet<String>) -> String {
     let owner = format!("owner : \"{}\"", owner.0);

@@ -72,16 +72,42 @@ pub fn resolve(tx: &mut Tx<'_>, opening: &Opening) -> Result<SessionId> {
     if let Some(session) = current(tx, key)? {
         return Ok(session);
     }
+    open(tx, opening, None)
+}
+
+/// Opens a conversation that goes on from another one. Its key must be new.
+pub(crate) fn open_from(
+    tx: &mut Tx<'_>,
+    opening: &Opening,
+    parent: SessionId,
+) -> Result<SessionId> {
+    open(tx, opening, Some(parent))
+}
+
+/// The first session of a key; or the next, where the one that the key led to was erased.
+fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result<SessionId> {
+    let key = opening.key_id;
     tx.execute(
         "INSERT INTO session_keys (key_id, session_id) VALUES (?1, ?2)",
         bind![key, opening.session],
     )?;
-    tx.execute(
-        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2)",
+    let is_known = tx.execute(
+        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2) ON CONFLICT (key_id) DO NOTHING",
         bind![key, to_json(&opening.key)?],
-    )?;
-    insert(tx, opening, 0, None)?;
+    )? == 0;
+    let generation = if is_known {
+        next_generation(tx, key)?
+    } else {
+        0
+    };
+    insert(tx, opening, generation, parent)?;
     Ok(opening.session)
+}
+
+fn next_generation(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<u32> {
+    let last = "SELECT MAX(generation) FROM sessions WHERE key_id = ?1";
+    let last: Option<u32> = tx.row(last, bind![key], |row| row.get(0))?.flatten();
+    Ok(last.map_or(0, |last| last + 1))
 }
 
 /// What a key was made of.
@@ -168,13 +194,15 @@ pub(crate) fn next_entries(
     at: Timestamp,
 ) -> Result<(i64, PrincipalKey)> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let next = tx.row(
-        "UPDATE sessions SET last_seq = last_seq + ?3, updated_at = ?2 WHERE session_id = ?1
-         RETURNING last_seq - ?3 + 1, owner",
-        bind![session, at, count],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+    let sql = "SELECT last_seq, owner FROM sessions WHERE session_id = ?1";
+    let read: Option<(i64, _)> =
+        tx.row(sql, bind![session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (last, owner) = found("session", session, read)?;
+    tx.execute(
+        "UPDATE sessions SET last_seq = ?3, updated_at = ?2 WHERE session_id = ?1",
+        bind![session, at, last + count],
     )?;
-    found("session", session, next)
+    Ok((last + 1, owner))
 }
 
 /// What the key of a session was made of.
@@ -195,14 +223,8 @@ pub fn reset(tx: &mut Tx<'_>, opening: &Opening, reason: &str) -> Result<Session
     if before.state == SessionState::Active {
         end(tx, before.id, reason, opening.at)?;
     }
-    let last = "SELECT MAX(generation) FROM sessions WHERE key_id = ?1";
-    let last: Option<u32> = tx.row(last, bind![key], |row| row.get(0))?.flatten();
-    insert(
-        tx,
-        opening,
-        last.map_or(0, |last| last + 1),
-        Some(before.id),
-    )?;
+    let generation = next_generation(tx, key)?;
+    insert(tx, opening, generation, Some(before.id))?;
     lead_to(tx, key, opening.session)?;
     Ok(opening.session)
 }

@@ -8,7 +8,7 @@ use talaria_domain::scope::ScopeKey;
 use crate::bind;
 use crate::error::{Conflict, Result};
 use crate::tx::Tx;
-use crate::value::to_json;
+use crate::value::{from_json, to_json};
 
 /// A remembered value.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +99,84 @@ pub fn list(tx: &mut Tx<'_>, scope: ScopeKey, prefix: &str) -> Result<Vec<(Strin
             ))
         },
     )
+}
+
+/// Some of what is remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Names that begin with exactly this.
+    pub prefix: String,
+    /// Only those after this one.
+    pub after: Option<String>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// A page of what is remembered, by name.
+pub fn page(tx: &mut Tx<'_>, scope: ScopeKey, page: &Page) -> Result<Vec<(String, Remembered)>> {
+    tx.rows(
+        "SELECT name, value, version FROM state
+         WHERE scope_key = ?1 AND substr(name, 1, length(?2)) = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
+        bind![
+            scope,
+            page.prefix,
+            // No name is empty: every name comes after that.
+            page.after.as_deref().unwrap_or_default(),
+            page.limit
+        ],
+        |row| {
+            Ok((
+                row.get(0)?,
+                Remembered {
+                    value: row.json(1)?,
+                    version: row.get(2)?,
+                },
+            ))
+        },
+    )
+}
+
+/// How many values a scope has.
+pub fn count(tx: &mut Tx<'_>, scope: ScopeKey) -> Result<u64> {
+    let sql = "SELECT COUNT(*) FROM state WHERE scope_key = ?1";
+    let count: Option<i64> = tx.row(sql, bind![scope], |row| row.get(0))?;
+    Ok(u64::try_from(count.unwrap_or(0)).unwrap_or(0))
+}
+
+/// What of several scopes is small enough to be shown at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// Each with its scope and its name.
+    pub values: Vec<(ScopeKey, String, Json)>,
+    /// Whether that is everything.
+    pub is_whole: bool,
+}
+
+/// The first values of up to four scopes, none of them larger than so many bytes.
+pub fn shown(tx: &mut Tx<'_>, scopes: &[ScopeKey], most: u32, largest: u32) -> Result<Shown> {
+    let Some(first) = scopes.first() else {
+        let values = Vec::new();
+        let is_whole = true;
+        return Ok(Shown { values, is_whole });
+    };
+    let scope = |index: usize| *scopes.get(index).unwrap_or(first);
+    let rows: Vec<(ScopeKey, String, Option<String>)> = tx.rows(
+        "SELECT scope_key, name, CASE WHEN CAST(length(value) AS INTEGER) <= ?6 THEN value END FROM state
+         WHERE scope_key IN (?1, ?2, ?3, ?4) ORDER BY scope_key, name LIMIT ?5",
+        bind![scope(0), scope(1), scope(2), scope(3), most + 1, largest],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    let is_few = rows.len() <= most as usize;
+    let is_small = rows.iter().all(|(_, _, value)| value.is_some());
+    let values = rows
+        .into_iter()
+        .take(most as usize)
+        .filter_map(|(scope, name, value)| Some((scope, name, value?)))
+        .map(|(scope, name, value)| Ok((scope, name, from_json("state", &value)?)));
+    Ok(Shown {
+        values: values.collect::<Result<_>>()?,
+        is_whole: is_few && is_small,
+    })
 }
 
 /// Forgets everything in a scope. Gives how many values that were.

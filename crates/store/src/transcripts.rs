@@ -146,6 +146,33 @@ pub fn page(tx: &mut Tx<'_>, session: SessionId, after: i64, limit: u32) -> Resu
     )
 }
 
+/// The newest of what was said before a number and was not undone, in order.
+pub fn before(tx: &mut Tx<'_>, session: SessionId, before: i64, limit: u32) -> Result<Vec<Entry>> {
+    let mut newest = tx.rows(
+        "SELECT seq, role, text, entry, run_id, visibility, at FROM transcripts
+         WHERE session_id = ?1 AND seq < ?2 AND visibility <> 'undone' ORDER BY seq DESC LIMIT ?3",
+        bind![session, before, limit],
+        read,
+    )?;
+    newest.reverse();
+    Ok(newest)
+}
+
+/// What was said under these numbers and was not undone, in order.
+pub fn numbered(tx: &mut Tx<'_>, session: SessionId, numbers: &[i64]) -> Result<Vec<Entry>> {
+    let mut found = Vec::new();
+    for number in numbers {
+        found.extend(tx.row(
+            "SELECT seq, role, text, entry, run_id, visibility, at FROM transcripts
+             WHERE session_id = ?1 AND seq = ?2 AND visibility <> 'undone'",
+            bind![session, number],
+            read,
+        )?);
+    }
+    found.sort_by_key(|entry: &Entry| entry.seq);
+    Ok(found)
+}
+
 /// A stretch of a session, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {

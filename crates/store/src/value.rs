@@ -9,10 +9,11 @@ use talaria_domain::address::TargetKey;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Digest;
 use talaria_domain::event::DedupeKey;
-use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{DeadId, EventId, JobId, PartId, QuestionId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::Machine;
 use talaria_domain::names::{ChatId, MessageId, NodeName, RunnerId};
 use talaria_domain::principal::PrincipalKey;
+use talaria_domain::question::TokenHash;
 use talaria_domain::scope::ScopeKey;
 use talaria_domain::session_key::SessionKeyId;
 
@@ -188,7 +189,9 @@ macro_rules! sixteen_bytes {
     )*};
 }
 
-sixteen_bytes!(EventId, SessionId, RunId, ReplyId, PartId, JobId, DeadId);
+sixteen_bytes!(
+    EventId, SessionId, RunId, ReplyId, PartId, JobId, QuestionId, DeadId
+);
 
 macro_rules! digests {
     ($($name:ident),*) => {$(
@@ -209,7 +212,14 @@ macro_rules! digests {
     )*};
 }
 
-digests!(SessionKeyId, PrincipalKey, TargetKey, DedupeKey, ScopeKey);
+digests!(
+    SessionKeyId,
+    PrincipalKey,
+    TargetKey,
+    DedupeKey,
+    ScopeKey,
+    TokenHash
+);
 
 macro_rules! texts {
     ($($name:ident),*) => {$(

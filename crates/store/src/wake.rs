@@ -5,7 +5,7 @@
 //! [`Wake::Everything`] and looks at all of it.
 
 use talaria_domain::address::TargetKey;
-use talaria_domain::ids::SessionId;
+use talaria_domain::ids::{QuestionId, SessionId};
 use tokio::sync::broadcast;
 
 /// What changed.
@@ -17,6 +17,8 @@ pub enum Wake {
     Target(TargetKey),
     /// A job ended or started.
     Jobs,
+    /// A question has ended.
+    Question(QuestionId),
     /// Signals were lost: look at everything.
     Everything,
 }
@@ -28,6 +30,7 @@ impl Wake {
             Self::Lane(session) => format!("lane {session}"),
             Self::Target(target) => format!("target {}", target.0),
             Self::Jobs => "jobs".to_owned(),
+            Self::Question(question) => format!("question {question}"),
             Self::Everything => "everything".to_owned(),
         }
     }
@@ -37,6 +40,7 @@ impl Wake {
         let understood = match text.split_once(' ') {
             Some(("lane", id)) => id.parse().ok().map(Self::Lane),
             Some(("target", id)) => id.parse().ok().map(|id| Self::Target(TargetKey(id))),
+            Some(("question", id)) => id.parse().ok().map(Self::Question),
             None if text == "jobs" => Some(Self::Jobs),
             _ => None,
         };
@@ -84,7 +88,8 @@ mod tests {
     fn wakes_survive_the_wire() {
         let lane = Wake::Lane(SessionId::next(&SeededIds::from_seed(1), Timestamp::ZERO));
         let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
-        for wake in [lane, target, Wake::Jobs, Wake::Everything] {
+        let question = Wake::Question(QuestionId::from_bytes([7; 16]));
+        for wake in [lane, target, question, Wake::Jobs, Wake::Everything] {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }
         assert_eq!(Wake::decode("something newer"), Wake::Everything);

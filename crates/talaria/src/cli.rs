@@ -12,6 +12,7 @@ mod sessions;
 mod status;
 mod trace;
 mod up;
+mod why;
 
 mod client;
 mod failure;
@@ -60,6 +61,7 @@ enum Command {
     Jobs(jobs::Jobs),
     Send(send::Send),
     Key(key::Key),
+    Why(why::Why),
 }
 
 /// What every command is given.
@@ -101,6 +103,7 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Jobs(jobs) => jobs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
+        Command::Why(why) => why.run(context),
     }
 }
 

@@ -18,13 +18,15 @@ pub(crate) mod show;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::holds as loaded_for_tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use effective::{
-    AccountSettings, Effective, Model, Origin, ProfileSettings, Provider, ResetMode, RunnerKind,
-    Setting,
+    AccountSettings, BindingSettings, Effective, Model, Origin, ProfileSettings, Provider,
+    ResetMode, RunnerKind, Setting,
 };
 pub(crate) use environment::{API_KEY, Environment, HOME};
 pub(crate) use problem::{Place, Problem, did_you_mean};

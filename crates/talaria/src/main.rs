@@ -17,6 +17,10 @@ use std::process::ExitCode;
 use config::Environment;
 use output::Style;
 
+/// A turn allocates some thousand times, on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let environment = Environment::read();
     let style = Style::detect(&environment);

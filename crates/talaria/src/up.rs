@@ -7,6 +7,7 @@ mod desk;
 mod early_exits;
 mod log;
 mod rooms;
+mod runners;
 mod signals;
 
 use std::sync::Arc;
@@ -48,7 +49,12 @@ pub(crate) async fn run(
     let address = listener.local_addr()?;
     let room = Room::open(&effective, environment).await?;
     let stop_serving = CancellationToken::new();
-    let serving = talaria_server::serve(listener, room.shared(&effective)?, stop_serving.clone());
+    let serving = talaria_server::serve_on(
+        listener,
+        room.shared(&effective)?,
+        effective.server.terms.clone(),
+        stop_serving.clone(),
+    );
     let serving = tokio::task::JoinSet::from_iter([serving]);
     running::write(home, address)?;
     let link = talaria_server::login_link(&room.ledger, room.clock.now()).await?;
@@ -169,6 +175,7 @@ impl Room {
                 .public_url
                 .as_ref()
                 .map(ToString::to_string),
+            callback: rooms::callback(effective),
         })
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn turn(platform: &str, key: &str, window: DeliveryWindow) -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority { grants: [].into() },
+        authority: Authority::default(),
         return_to: ReturnAddress {
             address,
             requester,
@@ -63,6 +63,8 @@ pub(super) fn turn(platform: &str, key: &str, window: DeliveryWindow) -> Turn {
         history: Vec::new(),
         input: Vec::new(),
         prompt: String::new(),
+        state: talaria_domain::scope::Snapshot::default(),
+        config: serde_json::Map::default(),
         options: std::collections::BTreeMap::default(),
     }
 }

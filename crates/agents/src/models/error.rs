@@ -1,6 +1,9 @@
 //! Why a model did not answer. Variants are named for what the caller does; each sentence names the server without
 //! its path or password, never a key, and ends with what to do.
 
+use std::time::Duration;
+
+use talaria_domain::run::{Failure, FailureCode};
 use talaria_domain::runner::Stopped;
 
 /// Why a model did not answer.
@@ -17,6 +20,10 @@ pub enum ModelError {
         attempts: usize,
         /// What happened last.
         why: String,
+        /// What kind of thing that is.
+        code: FailureCode,
+        /// When the server says to come back.
+        after: Option<Duration>,
     },
     /// Part of the answer was heard already, so that it is not asked again unseen.
     #[error("the answer of the model server {server} broke off ({why}): ask again")]
@@ -25,6 +32,8 @@ pub enum ModelError {
         server: String,
         /// What happened.
         why: String,
+        /// What kind of thing that is.
+        code: FailureCode,
     },
     /// The server speaks, but not what we asked it to speak.
     #[error(
@@ -80,6 +89,37 @@ pub enum ModelError {
     /// Nobody wants to hear the answer any more.
     #[error("the run was stopped")]
     Stopped,
+}
+
+impl ModelError {
+    /// What it is to programs.
+    const fn code(&self) -> FailureCode {
+        match self {
+            Self::TryLater { code, .. } | Self::BrokenOff { code, .. } => *code,
+            Self::Unreadable { .. } => FailureCode::ModelUnreadable,
+            Self::Refused { .. } => FailureCode::ModelRefused,
+            Self::Unauthorized { .. } => FailureCode::ModelAuth,
+            Self::Misconfigured { .. } => FailureCode::ModelMisconfigured,
+            Self::AskDifferently { .. } => FailureCode::Unsupported,
+            Self::TooLong { .. } => FailureCode::ContextTooLong,
+            // A run that was stopped does not fail.
+            Self::Stopped => FailureCode::Other,
+        }
+    }
+
+    /// How the run ends with it.
+    pub(crate) fn failure(&self) -> Failure {
+        let after = match self {
+            Self::TryLater { after, .. } => *after,
+            _ => None,
+        };
+        Failure {
+            // Rather a moment too late than too early.
+            retry_after_seconds: after
+                .map(|after| after.as_secs() + u64::from(after.subsec_nanos() > 0)),
+            ..Failure::of(self.code(), self.to_string())
+        }
+    }
 }
 
 impl From<Stopped> for ModelError {

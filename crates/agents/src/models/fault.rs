@@ -20,6 +20,13 @@ pub(super) enum Fault {
         /// When the server says to come back.
         after: Option<Duration>,
     },
+    /// The same, because the server has too much to do.
+    Busy {
+        /// What happened.
+        why: String,
+        /// When the server says to come back.
+        after: Option<Duration>,
+    },
     /// The server was silent for so long that asking again would try everybody's patience.
     Silent {
         /// For how long.
@@ -59,7 +66,8 @@ impl Fault {
             413 => Self::TooLong(why),
             _ if complaint.is_too_long() => Self::TooLong(why),
             _ if complaint.is_out_of_credit() => Self::Refused(why),
-            408 | 409 | 425 | 429 | 500.. => Self::Passing { why, after },
+            429 | 529 => Self::Busy { why, after },
+            408 | 409 | 425 | 500.. => Self::Passing { why, after },
             _ => Self::Refused(why),
         }
     }
@@ -74,6 +82,7 @@ impl Fault {
             "not_found_error" => Some(404),
             "request_too_large" => Some(413),
             "invalid_request_error" => Some(400),
+            "rate_limit_error" | "overloaded_error" => Some(429),
             _ => complaint.status,
         };
         match status {
@@ -82,7 +91,8 @@ impl Fault {
             Some(413) => Self::TooLong(why),
             _ if complaint.is_too_long() => Self::TooLong(why),
             _ if complaint.is_out_of_credit() => Self::Refused(why),
-            Some(408 | 409 | 425 | 429) => Self::passing(why),
+            Some(429 | 529) => Self::Busy { why, after: None },
+            Some(408 | 409 | 425) => Self::passing(why),
             Some(400..500) => Self::Refused(why),
             _ => Self::passing(why),
         }

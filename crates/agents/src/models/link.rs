@@ -6,6 +6,7 @@ mod tests;
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
+use talaria_domain::run::FailureCode;
 use talaria_domain::secret::{ExposeSecret, SecretString};
 
 use super::draft::clip;
@@ -71,36 +72,44 @@ impl Link {
     /// What the user is told after the last attempt.
     pub(super) fn error(&self, fault: Fault, progress: Progress, attempts: usize) -> ModelError {
         let server = self.server.clone();
-        let broken = |why| ModelError::BrokenOff {
-            server: server.clone(),
-            why,
+        let give_up = |why, code, after| match progress {
+            Progress::Something => ModelError::BrokenOff {
+                server: server.clone(),
+                why,
+                code,
+            },
+            Progress::Nothing => ModelError::TryLater {
+                server: server.clone(),
+                attempts,
+                why,
+                code,
+                after,
+            },
         };
-        let later = |why| ModelError::TryLater {
-            server: server.clone(),
-            attempts,
-            why,
-        };
-        match (fault, progress) {
-            (Fault::Passing { why, .. }, Progress::Something) => broken(self.redact(&why)),
-            (Fault::Passing { why, .. }, Progress::Nothing) => later(self.redact(&why)),
-            (Fault::Silent { patience }, Progress::Something) => {
-                broken(silence(patience.as_secs()))
+        match fault {
+            Fault::Passing { why, after } => {
+                give_up(self.redact(&why), FailureCode::ModelUnreachable, after)
             }
-            (Fault::Silent { patience }, Progress::Nothing) => later(silence(patience.as_secs())),
-            (Fault::Unreadable(why), _) => {
+            Fault::Busy { why, after } => {
+                give_up(self.redact(&why), FailureCode::ModelOverloaded, after)
+            }
+            Fault::Silent { patience } => {
+                give_up(silence(patience.as_secs()), FailureCode::Timeout, None)
+            }
+            Fault::Unreadable(why) => {
                 let why = self.redact(&why);
                 ModelError::Unreadable { server, why }
             }
-            (Fault::Refused(why), _) => {
+            Fault::Refused(why) => {
                 let why = self.redact(&why);
                 ModelError::Refused { server, why }
             }
-            (Fault::Unauthorized(why), _) => {
+            Fault::Unauthorized(why) => {
                 let why = self.redact(&why);
                 ModelError::Unauthorized { server, why }
             }
-            (Fault::Misconfigured(why), _) => ModelError::Misconfigured { why },
-            (Fault::TooLong(why), _) => ModelError::TooLong {
+            Fault::Misconfigured(why) => ModelError::Misconfigured { why },
+            Fault::TooLong(why) => ModelError::TooLong {
                 why: self.redact(&why),
             },
         }

@@ -58,7 +58,9 @@ pub(super) fn decide(
     attempt: usize,
     patience: &Patience,
 ) -> Next {
-    let (Fault::Passing { after, .. }, Progress::Nothing) = (fault, progress) else {
+    let (Fault::Passing { after, .. } | Fault::Busy { after, .. }, Progress::Nothing) =
+        (fault, progress)
+    else {
         return Next::GiveUp;
     };
     let Some(scheduled) = patience.waits.get(attempt.saturating_sub(1)) else {

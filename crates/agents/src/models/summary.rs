@@ -7,6 +7,7 @@
 mod tests;
 
 use talaria_domain::adapter::Pending;
+use talaria_domain::run::FailureCode;
 use talaria_domain::runner::{Said, Speaker, Stopped, ToolCall};
 
 use super::draft::clip;
@@ -38,6 +39,7 @@ pub(super) async fn by_asking(model: &dyn Model, said: &[Said]) -> Result<String
         "" => Err(ModelError::BrokenOff {
             server: model.name().to_owned(),
             why: "the summary is empty".to_owned(),
+            code: FailureCode::Other,
         }),
         text => Ok(text.to_owned()),
     }

@@ -4,24 +4,36 @@
 use std::time::Duration;
 
 use futures::future::try_join_all;
-use talaria_domain::run::{RunEvent, RunOutcome, Usage};
+use talaria_domain::effects::{Refusal, RefusalCode};
+use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome, Usage};
 use talaria_domain::runner::{Host, Said, Speaker, Stopped, ToolCall, Turn};
 use tokio::time;
 
 use super::NativeRunner;
+use super::approval::{self, Consent};
 use super::calls::{CallIds, batches, decide, offered};
 use super::deltas::Deltas;
 use super::prompt::{images, prompt};
+use super::rights;
 use crate::models::{Answer, Calls, Finish, ModelError, Request};
 use crate::tools::{ToolContext, ToolOutput};
 
 /// What a tool gets to end by itself when the run is stopped; afterwards its future is dropped, which ends it.
 const TOOL_GRACE: Duration = Duration::from_secs(3);
 
+/// What a tool answers that was not let to.
+const STOPPED: &str = "[stopped: the run was stopped]";
+
 /// Why a turn ended without being completed.
 enum End {
     Stopped,
-    Failed(String),
+    Failed(Failure),
+}
+
+impl End {
+    fn failed(code: FailureCode, reason: impl Into<String>) -> Self {
+        Self::Failed(Failure::of(code, reason))
+    }
 }
 
 impl From<Stopped> for End {
@@ -34,7 +46,16 @@ impl From<ModelError> for End {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Stopped => Self::Stopped,
-            error => Self::Failed(error.to_string()),
+            error => Self::Failed(error.failure()),
+        }
+    }
+}
+
+impl From<Refusal> for End {
+    fn from(refusal: Refusal) -> Self {
+        match refusal.code {
+            RefusalCode::RunEnded => Self::Stopped,
+            _ => Self::failed(FailureCode::Other, refusal.reason),
         }
     }
 }
@@ -74,13 +95,16 @@ impl<'a> Turning<'a> {
 
     pub(super) async fn run(mut self) -> RunOutcome {
         match self.rounds().await {
-            Ok(()) => RunOutcome::Completed { usage: self.usage },
+            Ok(finish) => RunOutcome::Completed {
+                usage: self.usage,
+                finish,
+            },
             Err(End::Stopped) => RunOutcome::Cancelled,
-            Err(End::Failed(reason)) => RunOutcome::Failed { reason },
+            Err(End::Failed(failure)) => RunOutcome::Failed(failure),
         }
     }
 
-    async fn rounds(&mut self) -> Result<(), End> {
+    async fn rounds(&mut self) -> Result<Finish, End> {
         for _ in 0..self.runner.rounds {
             self.hear_people().await?;
             let answer = self.ask().await?;
@@ -104,6 +128,7 @@ impl<'a> Turning<'a> {
 
     /// Asks the model, and journals what it says while it says it.
     async fn ask(&mut self) -> Result<Answer, End> {
+        rights::may_ask(self.turn, self.host)?;
         let deltas = Deltas::default();
         let mut journal = std::pin::pin!(deltas.journal(self.host));
         let answered = tokio::select! {
@@ -127,27 +152,30 @@ impl<'a> Turning<'a> {
     }
 
     /// The answer is the last word.
-    async fn conclude(&mut self, answer: Answer) -> Result<(), End> {
+    async fn conclude(&mut self, answer: Answer) -> Result<Finish, End> {
         let is_silent = answer.text.trim().is_empty();
         match answer.finish {
-            Finish::Length if is_silent => Err(End::Failed(
-                "the model used up all it may say before it came to an answer: ask for less at once".to_owned(),
+            Finish::Length if is_silent => Err(End::failed(
+                FailureCode::OutputLimit,
+                "the model used up all it may say before it came to an answer: ask for less at once",
             )),
-            Finish::Filtered if is_silent => Err(End::Failed(
-                "the model's provider withheld the answer: put the question differently".to_owned(),
+            Finish::ContentFilter if is_silent => Err(End::failed(
+                FailureCode::Withheld,
+                "the model's provider withheld the answer: put the question differently",
             )),
             finish => {
                 self.complete_message(answer.text).await?;
-                self.note(finish).await
+                self.note(finish).await?;
+                Ok(finish)
             }
         }
     }
 
     async fn note(&self, finish: Finish) -> Result<(), End> {
         let text = match finish {
-            Finish::Done => return Ok(()),
+            Finish::Stop => return Ok(()),
             Finish::Length => "the answer is cut: the model reached the most it may say",
-            Finish::Filtered => "the answer is cut: the model's provider withheld the rest",
+            Finish::ContentFilter => "the answer is cut: the model's provider withheld the rest",
         };
         let text = text.to_owned();
         Ok(self.host.journal(RunEvent::Log { text }).await?)
@@ -184,7 +212,9 @@ impl<'a> Turning<'a> {
     /// Runs tools beside each other, and answers in the order of their calls. The starts are recorded before any of
     /// them, each end as it comes.
     async fn call_together(&self, calls: &[ToolCall]) -> Result<Vec<String>, End> {
+        let mut consents = Vec::with_capacity(calls.len());
         for call in calls {
+            consents.push(self.consent(call).await?);
             let started = RunEvent::ToolStarted {
                 call: call.id.clone(),
                 tool: call.tool.clone(),
@@ -193,16 +223,35 @@ impl<'a> Turning<'a> {
             self.host.journal(started).await?;
         }
         // A host that does not want to hear of one end does not want to hear of the others: they are dropped.
-        let called = try_join_all(calls.iter().map(|call| self.call(call))).await?;
+        let called = try_join_all(
+            calls
+                .iter()
+                .zip(consents)
+                .map(|(call, consent)| self.call(call, consent)),
+        )
+        .await?;
         if called.iter().any(|(_, is_stopped)| *is_stopped) {
             return Err(End::Stopped);
         }
         Ok(called.into_iter().map(|(output, _)| output).collect())
     }
 
+    /// A person's yes, where one is needed and the tool may be called at all.
+    async fn consent(&self, call: &ToolCall) -> Result<Consent, Stopped> {
+        let (tools, authority) = (&self.runner.tools, &self.turn.authority);
+        let is_possible = decide(tools, authority, &call.tool).is_ok();
+        if !is_possible || !self.runner.approve.contains(&call.tool) {
+            return Ok(Consent::Given);
+        }
+        approval::ask(self.host, call).await
+    }
+
     /// Runs one tool and records its end. Answers also whether the run was stopped meanwhile.
-    async fn call(&self, call: &ToolCall) -> Result<(String, bool), Stopped> {
-        let (output, is_stopped) = self.perform(call).await;
+    async fn call(&self, call: &ToolCall, consent: Consent) -> Result<(String, bool), Stopped> {
+        let (output, is_stopped) = match consent {
+            Consent::Given => self.perform(call).await,
+            Consent::Withheld(words) => (ToolOutput::refused(words), false),
+        };
         let completed = RunEvent::ToolCompleted {
             call: call.id.clone(),
             output: output.text.clone(),
@@ -218,6 +267,14 @@ impl<'a> Turning<'a> {
             Ok(tool) => tool,
             Err(refusal) => return (ToolOutput::refused(refusal), false),
         };
+        // Only now: a person may have taken their time to say yes.
+        match rights::may_call(self.host, &call.tool) {
+            Ok(()) => {}
+            Err(refusal) if refusal.code == RefusalCode::RunEnded => {
+                return (ToolOutput::cancelled(STOPPED), true);
+            }
+            Err(refusal) => return (ToolOutput::refused(refusal.reason), false),
+        }
         let context = ToolContext {
             turn: self.turn,
             host: self.host,
@@ -229,13 +286,12 @@ impl<'a> Turning<'a> {
             output = &mut performing => return (output, false),
         }
         let ended = time::timeout(TOOL_GRACE, performing).await;
-        let output =
-            ended.unwrap_or_else(|_| ToolOutput::cancelled("[stopped: the run was stopped]"));
+        let output = ended.unwrap_or_else(|_| ToolOutput::cancelled(STOPPED));
         (output, true)
     }
 
     /// The rounds are used up: one last word is asked for.
-    async fn finish_without_tools(&mut self) -> Result<(), End> {
+    async fn finish_without_tools(&mut self) -> Result<Finish, End> {
         let rounds = self.runner.rounds;
         self.hear_people().await?;
         self.request.calls = Calls::Forbidden;
@@ -246,13 +302,17 @@ impl<'a> Turning<'a> {
         ));
         let unfinished = format!("no answer after {rounds} rounds of tools");
         match self.ask().await {
-            Ok(answer) if answer.text.trim().is_empty() => Err(End::Failed(format!(
-                "{unfinished}, and none when the model was asked to finish: ask for a smaller step"
-            ))),
+            Ok(answer) if answer.text.trim().is_empty() => Err(End::failed(
+                FailureCode::ToolLoop,
+                format!(
+                    "{unfinished}, and none when the model was asked to finish: ask for a smaller step"
+                ),
+            )),
             Ok(answer) => self.conclude(answer).await,
-            Err(End::Failed(reason)) => {
-                Err(End::Failed(format!("{unfinished}, and then {reason}")))
-            }
+            Err(End::Failed(failure)) => Err(End::Failed(Failure {
+                reason: format!("{unfinished}, and then {}", failure.reason),
+                ..failure
+            })),
             Err(End::Stopped) => Err(End::Stopped),
         }
     }

@@ -9,11 +9,13 @@
 
 mod book;
 mod desk;
+mod process_runner_house;
 mod server;
 mod world;
 
 mod adopting;
 mod anthropic_talks;
+mod asking;
 mod background;
 mod context_children;
 mod crowd;
@@ -22,7 +24,11 @@ mod demo_shows;
 mod gate;
 mod openai_talks;
 mod ownership;
+mod process_runner;
+mod process_runner_examples;
+mod process_runner_hostile;
 mod pty_programs;
+mod revoking;
 mod rounds;
 mod sending;
 mod servers_fail;

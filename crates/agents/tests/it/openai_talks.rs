@@ -27,12 +27,10 @@ pub(crate) fn calling(id: &str, command: &str) -> Reply {
 }
 
 pub(crate) fn completed(input_tokens: u64, output_tokens: u64) -> RunOutcome {
-    RunOutcome::Completed {
-        usage: Usage {
-            input_tokens,
-            output_tokens,
-        },
-    }
+    RunOutcome::completed(Usage {
+        input_tokens,
+        output_tokens,
+    })
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! How a turn goes on: what is refused, what people say meanwhile, and when it is enough.
 
 use serde_json::{Value, json};
-use talaria_domain::run::{RunEvent, RunOutcome, ToolResult};
+use talaria_domain::run::{Failure, FailureCode, Finish, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::Runner as _;
 
 use crate::openai_talks::{HELLO, calling, completed};
@@ -154,14 +154,20 @@ async fn when_there_is_no_last_word_the_user_is_told() {
         (
             Reply::events(&[silent]),
             "none when the model was asked to finish",
+            FailureCode::ToolLoop,
         ),
-        (calling("c", "touch /nowhere"), "message"),
+        (
+            calling("c", "touch /nowhere"),
+            "message",
+            FailureCode::Other,
+        ),
         (
             Reply::json(400, r#"{"error":{"message":"no more"}}"#),
             "no more",
+            FailureCode::ModelRefused,
         ),
     ];
-    for (last, expected) in table {
+    for (last, expected, class) in table {
         let (outcome, host, _server) = with_two_rounds(last).await;
         let starts = host
             .story()
@@ -170,12 +176,13 @@ async fn when_there_is_no_last_word_the_user_is_told() {
             .count();
         assert_eq!(starts, 2, "a call in the last word is not made");
         match outcome {
-            RunOutcome::Failed { reason } => {
+            RunOutcome::Failed(Failure { reason, code, .. }) => {
                 assert!(
                     reason.starts_with("no answer after 2 rounds of tools"),
                     "{reason}"
                 );
                 assert!(reason.contains(expected), "{reason}");
+                assert_eq!(code, class, "{reason}");
             }
             // The words before its call are its last word.
             other => assert_eq!((expected, other), ("message", completed(15, 9))),
@@ -189,20 +196,35 @@ async fn an_answer_that_was_cut_or_withheld_is_told() {
         let chunk = json!({"choices": [{"delta": {"content": text}, "finish_reason": finish}]});
         Reply::events(&[&chunk.to_string(), "[DONE]"])
     };
-    for (finish, reason) in [
-        ("length", "used up all it may say"),
-        ("content_filter", "withheld"),
+    for (name, finish, code, reason) in [
+        (
+            "length",
+            Finish::Length,
+            FailureCode::OutputLimit,
+            "used up all it may say",
+        ),
+        (
+            "content_filter",
+            Finish::ContentFilter,
+            FailureCode::Withheld,
+            "withheld",
+        ),
     ] {
-        let server = Server::with([reply("", finish)]).await;
+        let server = Server::with([reply("", name)]).await;
         let outcome = run(server.openai(), "hi", &Recorder::new()).await;
         assert!(
-            matches!(&outcome, RunOutcome::Failed { reason: told } if told.contains(reason)),
+            matches!(&outcome, RunOutcome::Failed(failure)
+                if failure.reason.contains(reason) && failure.code == code),
             "{outcome:?}"
         );
 
-        let server = Server::with([reply("half", finish)]).await;
+        let server = Server::with([reply("half", name)]).await;
         let host = Recorder::new();
-        assert_eq!(run(server.openai(), "hi", &host).await, completed(0, 0));
+        let usage = Usage::default();
+        assert_eq!(
+            run(server.openai(), "hi", &host).await,
+            RunOutcome::Completed { usage, finish }
+        );
         let story = host.story();
         assert_eq!(story[0], "message: half");
         assert!(story[1].starts_with("log: the answer is cut"), "{story:?}");

@@ -3,18 +3,22 @@
 use std::time::Duration;
 
 use talaria_agents::models::{Patience, Provider};
-use talaria_domain::run::{RunEvent, RunOutcome};
+use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome};
 use tokio::net::TcpListener;
 
 use crate::openai_talks::{HELLO, completed};
 use crate::server::{KEY, Reply, Server, lines, model, quick};
 use crate::world::{Recorder, run};
 
-fn reason(outcome: RunOutcome) -> String {
+fn failure(outcome: RunOutcome) -> Failure {
     match outcome {
-        RunOutcome::Failed { reason } => reason,
+        RunOutcome::Failed(failure) => failure,
         other => panic!("{other:?}"),
     }
+}
+
+fn reason(outcome: RunOutcome) -> String {
+    failure(outcome).reason
 }
 
 fn busy(retry_after: &str) -> Reply {
@@ -24,6 +28,63 @@ fn busy(retry_after: &str) -> Reply {
         vec![("retry-after", retry_after.to_owned())],
         body.to_owned(),
     )
+}
+
+#[tokio::test]
+async fn every_failure_has_a_code_for_programs() {
+    let body = |status, body: &str| vec![Reply::json(status, body)];
+    let broken = || Reply::json(500, r#"{"error":{"message":"oh"}}"#);
+    let overloaded = r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    let page = "<html>Welcome to nginx</html>\n".to_owned();
+    let table = [
+        (
+            vec![busy("3600")],
+            FailureCode::ModelOverloaded,
+            Some(3_600),
+        ),
+        (
+            vec![Reply::events(&[HELLO[0], overloaded])],
+            FailureCode::ModelOverloaded,
+            None,
+        ),
+        (
+            (0..5).map(|_| broken()).collect(),
+            FailureCode::ModelUnreachable,
+            None,
+        ),
+        (
+            vec![Reply::Cut(lines(&HELLO[..1]))],
+            FailureCode::ModelUnreachable,
+            None,
+        ),
+        (body(401, "{}"), FailureCode::ModelAuth, None),
+        (body(403, "{}"), FailureCode::ModelAuth, None),
+        (body(400, "{}"), FailureCode::ModelRefused, None),
+        (body(404, "{}"), FailureCode::ModelRefused, None),
+        (body(413, "{}"), FailureCode::ContextTooLong, None),
+        (
+            body(400, r#"{"error":{"code":"context_length_exceeded"}}"#),
+            FailureCode::ContextTooLong,
+            None,
+        ),
+        (
+            vec![Reply::Body(200, Vec::new(), page)],
+            FailureCode::ModelUnreadable,
+            None,
+        ),
+    ];
+    for (replies, code, retry_after_seconds) in table {
+        let server = Server::with(replies).await;
+        let failure = failure(run(server.openai(), "hi", &Recorder::new()).await);
+        assert_eq!(
+            (failure.code, failure.retry_after_seconds),
+            (code, retry_after_seconds),
+            "{failure:?}"
+        );
+    }
+    let nowhere = model(Provider::OpenAi, "localhost:1".to_owned(), quick());
+    let failure = failure(run(nowhere, "hi", &Recorder::new()).await);
+    assert_eq!(failure.code, FailureCode::ModelMisconfigured);
 }
 
 #[tokio::test]
@@ -228,8 +289,9 @@ async fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
     };
     let model = server.openai_with(Patience::default());
     let (outcome, ()) = tokio::join!(run_patiently(model, &host), heard);
-    let reason = reason(outcome);
+    let Failure { reason, code, .. } = failure(outcome);
     assert!(reason.contains("nothing came for 120 s"), "{reason}");
+    assert_eq!(code, FailureCode::Timeout);
     assert_eq!(host.story(), ["delta: Hel"]);
 }
 
@@ -243,11 +305,12 @@ async fn a_server_that_never_answers_is_not_waited_for_for_ever() {
     };
     let model = server.openai_with(Patience::default());
     let (outcome, ()) = tokio::join!(run_patiently(model, &host), asked);
-    let reason = reason(outcome);
+    let Failure { reason, code, .. } = failure(outcome);
     assert!(
         reason.contains("after 1 attempt(s) (nothing came for 300 s)"),
         "{reason}"
     );
+    assert_eq!(code, FailureCode::Timeout);
 }
 
 /// Without a timeout of the test's own, which the stopped clock would fire first.

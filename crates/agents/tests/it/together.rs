@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use talaria_agents::native::NativeRunner;
-use talaria_domain::run::{RunEvent, RunOutcome};
+use talaria_domain::run::{Failure, RunEvent, RunOutcome};
 use talaria_domain::runner::Runner as _;
 
 use crate::desk::Desk;
@@ -150,7 +150,7 @@ async fn a_model_that_loops_for_ever_ends_with_a_clear_answer() {
     let host = Recorder::new();
     let runner = Arc::new(runner(server.openai()));
     let outcome = within(runner.run(&turn("go", &["terminal"]), &host)).await;
-    let RunOutcome::Failed { reason } = outcome else {
+    let RunOutcome::Failed(Failure { reason, .. }) = outcome else {
         panic!("{outcome:?}");
     };
     assert!(

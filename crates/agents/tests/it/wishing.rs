@@ -2,7 +2,7 @@
 //! follow "Images and vision", OpenAI docs, and "Vision", Claude docs.
 
 use serde_json::json;
-use talaria_domain::run::RunOutcome;
+use talaria_domain::run::{FailureCode, RunOutcome};
 use talaria_domain::runner::Runner as _;
 
 use crate::anthropic_talks;
@@ -110,7 +110,8 @@ async fn what_cannot_be_asked_is_never_sent() {
         let host = Recorder::new();
         let outcome = within(runner(model).run(&turn, &host)).await;
         assert!(
-            matches!(&outcome, RunOutcome::Failed { reason } if reason.contains(expected)),
+            matches!(&outcome, RunOutcome::Failed(failure)
+                if failure.reason.contains(expected) && failure.code == FailureCode::Unsupported),
             "{expected}: {outcome:?}"
         );
         assert!(host.story().is_empty(), "{:?}", host.story());

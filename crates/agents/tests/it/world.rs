@@ -13,6 +13,10 @@ use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::authority::{Authority, Grant, ResourceKind};
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
+use talaria_domain::effects::{
+    Answer, Effects, Memory, MemoryAnswer, MemoryRequest, PastAnswer, PastRequest, Question,
+    Refusal, RefusalCode,
+};
 use talaria_domain::event::{Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind};
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
@@ -47,6 +51,8 @@ pub(crate) struct Recorder {
     stop: CancellationToken,
     /// What it can do beyond the conversation.
     pub(crate) beyond: Beyond,
+    /// Who can be asked.
+    pub(crate) person: Person,
 }
 
 impl Recorder {
@@ -59,6 +65,7 @@ impl Recorder {
             stops_at: None,
             stop: CancellationToken::new(),
             beyond: Beyond::new(Book::new()),
+            person: Person::default(),
         }
     }
 
@@ -185,6 +192,58 @@ impl Host for Recorder {
     fn reach(&self) -> &dyn Reach {
         &self.beyond
     }
+
+    fn effects(&self) -> &dyn Effects {
+        &self.person
+    }
+}
+
+/// Grants what is asked for until it is revoked, and remembers nothing; whoever is asked answers what they were told
+/// to, or nobody is there.
+#[derive(Default)]
+pub(crate) struct Person {
+    /// What was checked, in order.
+    pub(crate) checked: Mutex<Vec<(ResourceKind, String)>>,
+    /// What is granted so often and no more.
+    pub(crate) revoked: Mutex<Option<(ResourceKind, usize)>>,
+    pub(crate) asked: Mutex<Vec<Question>>,
+    pub(crate) answer: Mutex<Option<Result<Answer, Refusal>>>,
+}
+
+impl Person {
+    fn refuse<T>() -> Result<T, Refusal> {
+        let reason = "this host has nothing to give";
+        Err(Refusal::new(RefusalCode::Unavailable, reason))
+    }
+}
+
+impl Effects for Person {
+    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Result<Grant, Refusal> {
+        let mut checked = self.checked.lock().unwrap();
+        let before = checked.iter().filter(|(it, _)| *it == kind).count();
+        checked.push((kind, name.to_owned()));
+        match *self.revoked.lock().unwrap() {
+            Some((revoked, times)) if revoked == kind && before >= times => {
+                let reason = format!("{name:?} was taken away from this run");
+                Err(Refusal::new(RefusalCode::NotAllowed, reason))
+            }
+            _ => Ok(Grant::of([operation])),
+        }
+    }
+
+    fn remember(&self, _: Memory, _: MemoryRequest) -> Pending<'_, Result<MemoryAnswer, Refusal>> {
+        Box::pin(std::future::ready(Self::refuse()))
+    }
+
+    fn look_back(&self, _: PastRequest) -> Pending<'_, Result<PastAnswer, Refusal>> {
+        Box::pin(std::future::ready(Self::refuse()))
+    }
+
+    fn ask(&self, question: Question) -> Pending<'_, Result<Answer, Refusal>> {
+        self.asked.lock().unwrap().push(question);
+        let answer = self.answer.lock().unwrap().clone();
+        Box::pin(std::future::ready(answer.unwrap_or_else(Self::refuse)))
+    }
 }
 
 /// A turn in which somebody says `prompt` and the tools `allowed` may be called.
@@ -221,6 +280,8 @@ pub(crate) fn turn(prompt: &str, allowed: &[&str]) -> Turn {
         history: Vec::new(),
         input: Vec::new(),
         prompt: prompt.to_owned(),
+        state: talaria_domain::scope::Snapshot::default(),
+        config: serde_json::Map::default(),
         options: std::collections::BTreeMap::default(),
     }
 }
@@ -276,9 +337,11 @@ fn allowing(tools: &[&str]) -> Authority {
         };
         ((*tool).to_owned(), grant)
     };
-    Authority {
+    let authority = Authority {
         grants: [(ResourceKind::Tool, tools.iter().map(grant).collect())].into(),
-    }
+        ..Authority::default()
+    };
+    authority.with(ResourceKind::Model, "main", Grant::of(["stream"]))
 }
 
 /// A runner with all tools.

@@ -59,6 +59,7 @@ fn every_machine_holds_together() {
     holds_together::<InboxState>();
     holds_together::<SessionState>();
     holds_together::<RunState>();
+    holds_together::<QuestionState>();
     holds_together::<ReplyState>();
     holds_together::<PartState>();
     holds_together::<JobState>();
@@ -75,6 +76,7 @@ fn architecture_shows_the_same_tables() {
         table::<InboxState>(),
         table::<SessionState>(),
         table::<RunState>(),
+        table::<QuestionState>(),
         table::<ReplyState>(),
         table::<PartState>(),
         table::<JobState>(),

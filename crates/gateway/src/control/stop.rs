@@ -2,13 +2,13 @@
 //! what was shown of its answer end with it. Then the runner is told, and given a moment to clean up.
 
 use talaria_domain::event::Event;
-use talaria_domain::ids::{EventId, SessionId};
+use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_domain::session_key::Source;
 use talaria_store::inbox::InboxRow;
 use talaria_store::leases::{self, LeaseName};
 use talaria_store::wake::Wake;
-use talaria_store::{Result, Tx, inbox, runs, sessions};
+use talaria_store::{Result, StoreError, Tx, inbox, runs, sessions};
 
 use super::{Answer, Order};
 use crate::delivery::say;
@@ -17,9 +17,16 @@ use crate::shared::Shared;
 use crate::turns::envelope::{self, Company};
 use crate::turns::history;
 
-/// `/stop`.
+/// `/stop [ID]`. With the id of a message or of a run, that one and no other is stopped: it may have ended meanwhile.
 pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
-    let session = order.row.session;
+    // People say more than the command.
+    let session = match order.arguments.trim().parse() {
+        Err(_) => order.row.session,
+        Ok(named) => match session_with(tx, order, named)? {
+            Some(session) => session,
+            None => return Ok(Answer::text("That has ended already: nothing was stopped.")),
+        },
+    };
     let stopped = end_turn(tx, order.shared, session, "stopped by /stop")?;
     if stopped.is_empty() {
         return Ok(Answer::text("There is nothing to stop."));
@@ -31,6 +38,22 @@ pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
         more => format!("Stopped. {more} messages are waiting and come next."),
     };
     Ok(Answer { text, stopped })
+}
+
+/// The session of this chat whose turn the id stands for, if it has it right now.
+fn session_with(tx: &mut Tx<'_>, order: &Order<'_>, named: EventId) -> Result<Option<SessionId>> {
+    let event = match runs::get(tx, RunId::from_bytes(*named.as_bytes())) {
+        Err(StoreError::NotFound { .. }) => named,
+        found => found?.event,
+    };
+    let session = match inbox::get(tx, event) {
+        Err(StoreError::NotFound { .. }) => return Ok(None),
+        found => found?.session,
+    };
+    let chat = sessions::get(tx, order.row.session)?.key;
+    let is_here = sessions::get(tx, session)?.key == chat;
+    let has_it = is_here && turn_of(tx, session)? == Some(event);
+    Ok(has_it.then_some(session))
 }
 
 /// Ends the turn that a session's lane has, if it has one: one that runs, or one that is about to be tried again; and what

@@ -9,6 +9,7 @@ use talaria_store::inbox::InboxRow;
 use talaria_store::{Result, StoreError, Tx, inbox, outbox, runs, sessions};
 
 use super::{Answer, Order};
+use crate::asking::hear;
 use crate::delivery::say;
 use crate::intake::command::COMMANDS;
 
@@ -31,10 +32,11 @@ pub(super) fn help() -> Answer {
 pub(super) fn status(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let session = sessions::get(tx, order.row.session)?;
     let lane = inbox::occupancy(tx, session.id)?;
-    let doing = if lane.claimed.is_some() {
-        "I am working on a message"
-    } else {
-        "I am idle"
+    let waited_for = hear::waited_for(tx, session.id)?;
+    let doing = match (waited_for, lane.claimed) {
+        (Some(question), _) => format!("I wait for an answer ({question})"),
+        (None, Some(_)) => "I am working on a message".to_owned(),
+        (None, None) => "I am idle".to_owned(),
     };
     let title = session.title.map(|title| format!(" ({title})"));
     Ok(Answer::text(format!(

@@ -98,6 +98,23 @@ pub(crate) fn notice(
     answer(tx, shared, place, &statement)
 }
 
+/// Asks the reader something, in the words of a run.
+pub(crate) fn prompt(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    (reply, run): (ReplyId, RunId),
+    text: &str,
+) -> Result<Happening> {
+    let statement = Statement {
+        reply,
+        run: Some(run),
+        kind: ReplyKind::Prompt,
+        text: text.to_owned(),
+    };
+    answer(tx, shared, place, &statement)
+}
+
 /// Says all of it.
 pub(crate) fn answer(
     tx: &mut Tx<'_>,
@@ -119,13 +136,7 @@ pub(crate) fn answer(
         .as_ref()
         .is_some_and(|it| it.can.contains(&Capability::ReadsLedger))
     {
-        let part = part(shared, statement, 0, statement.text.clone());
-        outbox::record_shown(
-            tx,
-            &statement.start(shared, place),
-            &statement.text,
-            &[part],
-        )?;
+        outbox::record_shown(tx, &statement.start(shared, place), &statement.text)?;
         return Ok(said);
     }
     let parts = open(tx, shared, place, statement)?;

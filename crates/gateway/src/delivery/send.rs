@@ -9,8 +9,10 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use talaria_domain::adapter::{Adapter, Outgoing, Pending, TextForm};
 use talaria_domain::capabilities::Capability;
-use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
+use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection, ReplyKind};
+use talaria_domain::question::{Button, Prompt};
 use talaria_store::outbox::{self, Sending};
+use talaria_store::{Tx, questions};
 
 use super::settle::Repeat;
 use crate::settings::AccountSettings;
@@ -55,6 +57,7 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
         to: address.clone(),
         kind: sending.reply.kind,
         form: TextForm::Markdown,
+        prompt: buttons(shared, adapter, sending).await,
     };
     let receipt = match place(shared, adapter, sending, (&outgoing, epoch)).await {
         Ok(receipt) => receipt,
@@ -80,6 +83,28 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
     outcome
 }
 
+/// The buttons below a question, where they can be shown and it is still open. The text says the same in words, so that
+/// whatever is in the way of them is in the way of nothing else.
+async fn buttons(shared: &Arc<Shared>, adapter: &dyn Adapter, sending: &Sending) -> Option<Prompt> {
+    let can = adapter.capabilities().can;
+    if sending.reply.kind != ReplyKind::Prompt || !can.contains(&Capability::Prompts) {
+        return None;
+    }
+    let (reply, ordinal) = (sending.reply.id, sending.queued.part.ordinal);
+    let look = move |tx: &mut Tx<'_>| {
+        let last = outbox::parts(tx, reply)?.last().map(|it| it.part.ordinal);
+        // Below the last of several messages.
+        if last != Some(ordinal) {
+            return Ok(None);
+        }
+        questions::by_reply(tx, reply)
+    };
+    let question = shared.ledger.read(look).await.ok()??;
+    let buttons = Button::all(&question.asked.action);
+    let token = shared.waits.token(question.asked.id)?;
+    (!buttons.is_empty()).then_some(Prompt { token, buttons })
+}
+
 /// The message that the part is to become, if there is one or has to be one.
 async fn place(
     shared: &Arc<Shared>,
@@ -98,6 +123,7 @@ async fn place(
         return Ok(None);
     }
     let mut placeholder = outgoing.clone();
+    placeholder.prompt = None;
     placeholder.part.body = PartBody::Text {
         markdown: PLACEHOLDER.to_owned(),
     };

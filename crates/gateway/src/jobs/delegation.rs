@@ -18,7 +18,7 @@ use talaria_store::sessions::{self, Apart};
 use talaria_store::{Result, StoreError, Tx};
 
 use super::keep::{self, Told};
-use super::{Answer, narrow, words};
+use super::{Answer, words};
 use crate::control::stop;
 use crate::shared::Shared;
 
@@ -107,7 +107,7 @@ pub(crate) fn start(
         context: task.context.clone(),
         tools: task.tools.clone(),
         depth: depth + 1,
-        authority: narrow::to_tools(authority, task.tools.as_deref()),
+        authority: authority.clone().with_tools(task.tools.as_deref()),
     };
     let order = Order {
         id: *id,
@@ -261,7 +261,7 @@ impl Errand {
     /// The same, where the profile may do less by now than when the task was given.
     #[must_use]
     pub(crate) fn within(mut self, authority: &Authority) -> Self {
-        self.authority = narrow::to_both(&self.authority, authority);
+        self.authority = self.authority.narrowed_to(authority);
         self
     }
 }

@@ -13,7 +13,7 @@ use talaria_store::inbox::{self, InboxRow, Recorded};
 use talaria_store::jobs::{self, Order};
 use talaria_store::{Result, Tx, runs};
 
-use super::{Answer, delegation, unreachable_later};
+use super::{Answer, delegation, unreachable_later, way_back};
 use crate::delivery::say::{self, Place};
 use crate::lanes::busy;
 use crate::shared::Shared;
@@ -31,6 +31,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, shared: &Shared, order: &Order) -> Result<
         return Ok(Ok(()));
     }
     let session = order.return_to.session;
+    let mut asking = None;
     if let Some(run) = order.run {
         let run = runs::get(tx, run)?;
         if run.state.is_end() {
@@ -39,9 +40,17 @@ pub(crate) fn record(tx: &mut Tx<'_>, shared: &Shared, order: &Order) -> Result<
         if run.session != session {
             return Ok(Err("the run belongs to another conversation".to_owned()));
         }
+        asking = Some(inbox::get(tx, run.event)?.event);
     }
+    let wishes = asking.as_ref().and_then(way_back::wishes);
+    let asked_from = &order.return_to.address;
+    let window = way_back::window(wishes, asked_from, |to| shared.settings.window(to));
+    let callback = wishes.and_then(|wishes| wishes.callback.as_ref());
+    let order = &Order {
+        return_to: way_back::of(&order.return_to, callback, order.id),
+        ..order.clone()
+    };
     if order.promise != Promise::Nothing {
-        let window = shared.settings.window(&order.return_to.address);
         let is_apart = delegation::of_session(tx, session)?.is_some();
         if is_apart || !window.may_promise(order.at) {
             return Ok(Err(unreachable_later(order.promise)));
@@ -162,7 +171,12 @@ fn wake(
     if inbox::occupancy(tx, session)?.claimed.is_some() {
         let profile = shared.settings.profiles.get(&job.return_to.profile);
         let usual = profile.map_or(BusyPolicy::Queue, |profile| profile.profile.busy);
-        let policy = busy::gentle(busy::policy_of(tx, session, usual)?);
+        let policy = if way_back::is_called_back(&job.return_to) {
+            // Each job is told by itself, and never as a part of another answer.
+            BusyPolicy::Queue
+        } else {
+            busy::gentle(busy::policy_of(tx, session, usual)?)
+        };
         inbox::set_busy(tx, event.id, policy)?;
     }
     Ok(Told::new())

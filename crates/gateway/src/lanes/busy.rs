@@ -42,7 +42,6 @@ fn scope_of(tx: &mut Tx<'_>, session: SessionId) -> Result<ScopeKey> {
         holder: ScopeHolder::Conversation {
             conversation: key.0.to_string(),
             thread: None,
-            generation: 0,
         },
     };
     Ok(identity.key())

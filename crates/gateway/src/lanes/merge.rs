@@ -1,10 +1,12 @@
 //! Which messages become one turn. Pure: rows in, ids out.
 //!
 //! Rapid messages of one sender at one address are one thought, and so is the news of several jobs of theirs. Nothing else
-//! is ever merged: not two senders, not two threads, not a message with something of somebody else in between.
+//! is ever merged: not two senders, not two threads, not a message with something of somebody else in between. A program
+//! that is called back is told of each job by itself.
 
 use std::time::Duration;
 
+use talaria_domain::address::ChatKind;
 use talaria_domain::event::{Event, EventKind, InternalCause};
 use talaria_domain::ids::EventId;
 
@@ -32,7 +34,9 @@ fn belongs(last: &Event, next: &Event, window: Duration) -> bool {
         && is_message(next)
         && !window.is_zero()
         && next.received_at.since(last.received_at) <= window;
-    (is_rapid || (is_news(last) && is_news(next)))
+    let is_together = last.address.chat_kind != ChatKind::Webhook
+        || last.address.reply_to == next.address.reply_to;
+    (is_rapid || (is_news(last) && is_news(next) && is_together))
         && last.principal.key() == next.principal.key()
         && last.address.target() == next.address.target()
 }

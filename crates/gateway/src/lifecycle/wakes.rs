@@ -24,7 +24,9 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
             Some(Wake::Lane(session)) => lanes::knock(&shared, session),
             Some(Wake::Target(target)) => delivery::knock(&shared, target),
             Some(Wake::Jobs) => shared.jobs_changed.notify_waiters(),
+            Some(Wake::Question(question)) => shared.waits.knock(question),
             Some(Wake::Everything) => {
+                shared.waits.knock_all();
                 shared.jobs_changed.notify_waiters();
                 look_at_everything(Arc::clone(&shared)).await;
             }

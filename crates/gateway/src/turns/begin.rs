@@ -3,12 +3,16 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use talaria_domain::authority::Authority;
+use talaria_domain::binding::DeliveryPolicy;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind, Wishes};
 use talaria_domain::ids::{DeadId, RunId, SessionId};
 use talaria_domain::machine::InboxState;
+use talaria_domain::names::BindingId;
 use talaria_domain::runner::{Said, Speaker};
+use talaria_domain::scope::Snapshot;
 use talaria_domain::session_key::{SessionKey, SessionKeyId, Source};
 use talaria_store::inbox::{self, InboxRow};
 use talaria_store::leases::{self, Lease, LeaseName};
@@ -18,12 +22,15 @@ use talaria_store::{Conflict, Result, StoreError, Tx, sessions};
 use super::envelope::{self, Company};
 use super::resume::{self, Resume};
 use super::{errand, history};
+use crate::asking;
 use crate::delivery::say::{self, Place, Statement};
 use crate::jobs::delegation::{self, Errand};
 use crate::jobs::keep::Told;
 use crate::lanes::merge;
 use crate::settings::ProfileSettings;
 use crate::shared::Shared;
+use crate::state;
+use crate::state::rules::Drawers;
 
 /// How much of a journal is looked at to decide whether to do a turn again.
 const JOURNAL: u32 = 100_000;
@@ -48,7 +55,14 @@ pub(crate) struct Begun {
     /// The event and what was merged into it, in order.
     pub(crate) events: Vec<Event>,
     pub(crate) run: RunId,
+    /// The profile, with the runner and the authority that its binding gives it.
     pub(crate) profile: ProfileSettings,
+    pub(crate) binding: BindingId,
+    pub(crate) config: Map<String, Value>,
+    pub(crate) delivery: DeliveryPolicy,
+    /// Where what it remembers is kept, and what of it there is.
+    pub(crate) drawers: Drawers,
+    pub(crate) snapshot: Snapshot,
     pub(crate) place: Place,
     pub(crate) company: Company,
     /// What a model is shown of what was said before, each with its number; none if that is too much to read here.
@@ -146,9 +160,25 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
         leases::release(tx, &begun.lease)?;
         return Ok(Begin::Told(Told::new()));
     }
+    take_up(tx, shared, before, begun)
+}
+
+/// Does it, or does it again; or says why not.
+fn take_up(tx: &mut Tx<'_>, shared: &Shared, before: Option<RunId>, begun: Begun) -> Result<Begin> {
+    let taken_back = match before {
+        Some(before) => asking::take_back(tx, shared, &begun.place, before)?,
+        None => Vec::new(),
+    };
     match what_to_do(tx, shared, before, &begun)? {
-        Resume::Again => admit(tx, begun, now),
-        Resume::Tell { tools } => tell(tx, shared, &begun, &tools),
+        Resume::Again => admit(tx, begun, shared.now()),
+        Resume::Tell { tools } => {
+            let session = begun.session();
+            let mut told = tell(tx, shared, &begun, &tools)?;
+            if let Begin::Told(told) = &mut told {
+                told.extend(taken_back.into_iter().map(|said| (session, said)));
+            }
+            Ok(told)
+        }
         Resume::GiveUp => {
             let reason = format!("it failed {} times", begun.row.attempts - 1);
             give_up(
@@ -195,12 +225,22 @@ fn gather(
     } else {
         Company::Alone
     };
+    let chosen = shared.settings.bindings.choose(profile, &events);
     let errand = delegation::errand_of(tx, &row)?;
+    let errand = errand.map(|errand| errand.within(&chosen.profile.authority));
+    let authority = errand.as_ref().map(|errand| &errand.authority);
+    let policy = &authority.unwrap_or(&chosen.profile.authority).state;
+    let drawers = chosen.drawers(policy, (&row.event, session));
     // The anchor is the last of several: that is where the conversation is.
     let last = events.last().unwrap_or(&row.event);
     Ok(Begun {
         place: Place::of_event(last, session, &key.profile),
-        profile: profile.clone(),
+        snapshot: state::snapshot(tx, &drawers)?,
+        drawers,
+        profile: chosen.profile,
+        binding: chosen.id,
+        config: chosen.config,
+        delivery: chosen.delivery,
         lease,
         row,
         events,
@@ -208,7 +248,7 @@ fn gather(
         company,
         history: history::recent(tx, session)?,
         key: key.id(),
-        errand: errand.map(|errand| errand.within(&profile.authority)),
+        errand,
     })
 }
 

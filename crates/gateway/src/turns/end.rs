@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
-use talaria_domain::run::{RunEvent, RunOutcome};
+use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_store::{Result, StoreError, Tx, inbox, leases, runs};
 
@@ -15,6 +15,7 @@ use super::begin::{self, Begin, Begun};
 use super::{LEDGER_PAUSE, errand, history};
 use crate::delivery::say::{self, Statement};
 use crate::jobs::keep::Told;
+use crate::jobs::way_back;
 use crate::shared::Shared;
 use crate::turns::record::{self, Record};
 
@@ -27,7 +28,7 @@ pub(crate) enum Ended {
     /// With an answer, or with deliberate silence.
     Answered(RunOutcome),
     /// With a reason that the person is told.
-    Failed(String),
+    Failed(Failure),
     /// It was told to stop: by a command, which has ended it, or because the gateway stops.
     Stopped,
     /// The runner broke; it may be tried again.
@@ -38,7 +39,7 @@ impl Ended {
     pub(crate) fn by(outcome: RunOutcome) -> Self {
         match outcome {
             RunOutcome::Completed { .. } => Self::Answered(outcome),
-            RunOutcome::Failed { reason } => Self::Failed(reason),
+            RunOutcome::Failed(failure) => Self::Failed(failure),
             RunOutcome::Cancelled | RunOutcome::Interrupted => Self::Stopped,
         }
     }
@@ -114,12 +115,12 @@ fn write(
         (Ended::Answered(outcome), Some(errand)) => {
             return errand::answer(tx, shared, (begun, errand), last_words, outcome);
         }
-        (Ended::Failed(reason), Some(errand)) => {
-            return errand::fail(tx, shared, (begun, errand), last_words, reason);
+        (Ended::Failed(failure), Some(errand)) => {
+            return errand::fail(tx, shared, (begun, errand), last_words, failure);
         }
         (Ended::Panicked, _) => return again(tx, shared, begun, last_words),
         (Ended::Answered(outcome), None) => answer(tx, shared, begun, last_words, outcome),
-        (Ended::Failed(reason), None) => fail(tx, shared, begun, last_words, reason),
+        (Ended::Failed(failure), None) => fail(tx, shared, begun, last_words, failure),
         (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words),
     };
     happenings.map(|happenings| in_session(begun, happenings).collect())
@@ -146,11 +147,20 @@ fn answer(
     let record = &last_words.record;
     remember(tx, shared, begun, &record.said)?;
     let mut happenings = close(tx, shared, begun, last_words, outcome)?;
-    if record.answer.trim().is_empty() {
-        say::fall_silent(tx, shared, &begun.row.event)?;
-    } else {
-        let statement = Statement::to(&begun.row, Some(begun.run), &record.answer);
-        happenings.push(say::answer(tx, shared, &begun.place, &statement)?);
+    let text = Some(&record.answer).filter(|text| !text.trim().is_empty());
+    match text.map(|text| Statement::to(&begun.row, Some(begun.run), text)) {
+        Some(answer) => happenings.push(say::answer(tx, shared, &begun.place, &answer)?),
+        None if way_back::is_called_back(&begun.place.0) => {
+            // A program was promised that it is told: then by the gateway, in the words of the news.
+            let news = Statement::to(&begun.row, Some(begun.run), &begun.prompt());
+            happenings.push(say::answer(
+                tx,
+                shared,
+                &begun.place,
+                &news.by_the_gateway(),
+            )?);
+        }
+        None => say::fall_silent(tx, shared, &begun.row.event)?,
     }
     inbox::complete(tx, &begun.lease, begun.row.event.id, shared.now())?;
     leases::hand_in(tx, &begun.lease)?;
@@ -162,18 +172,16 @@ fn fail(
     shared: &Shared,
     begun: &Begun,
     last_words: &LastWords,
-    reason: &str,
+    failure: &Failure,
 ) -> Result<Vec<Happening>> {
-    let text = format!("I could not finish this: {reason}.");
+    let text = format!("I could not finish this: {}.", failure.reason);
     let text = text.replace("..", ".");
     let mut said = last_words.record.said.clone();
     said.push(Said::plain(Speaker::Assistant, &text));
     remember(tx, shared, begun, &said)?;
     let statement = Statement::to(&begun.row, Some(begun.run), &text);
     let told = say::answer(tx, shared, &begun.place, &statement)?;
-    let outcome = RunOutcome::Failed {
-        reason: reason.to_owned(),
-    };
+    let outcome = RunOutcome::Failed(failure.clone());
     let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
     happenings.push(told);
     inbox::complete(tx, &begun.lease, begun.row.event.id, shared.now())?;
@@ -200,8 +208,7 @@ fn again(
     begun: &Begun,
     last_words: &LastWords,
 ) -> Result<Told> {
-    let reason = "the runner broke".to_owned();
-    let outcome = RunOutcome::Failed { reason };
+    let outcome = RunOutcome::failed(FailureCode::Internal, "the runner broke");
     let happenings = close(tx, shared, begun, last_words, &outcome)?;
     let mut all: Told = in_session(begun, happenings).collect();
     let (attempts, now) = (begun.row.attempts, shared.now());

@@ -39,7 +39,8 @@ fn one(event: &Event, company: Company) -> String {
             text.push_str(format!("/{name} {arguments}").trim_end());
         }
         EventKind::Reaction { reaction, .. } => text.push_str(reaction),
-        EventKind::Membership { .. } => {}
+        // An answer is told by whoever asked.
+        EventKind::Pressed { .. } | EventKind::Membership { .. } => {}
     }
     text
 }

@@ -2,7 +2,7 @@
 //! person would be told that it failed, the job fails with those words.
 
 use talaria_domain::machine::JobState;
-use talaria_domain::run::RunOutcome;
+use talaria_domain::run::{Failure, RunOutcome};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_store::inbox::InboxRow;
 use talaria_store::leases::Lease;
@@ -37,14 +37,13 @@ pub(super) fn fail(
     shared: &Shared,
     (begun, errand): (&Begun, &Errand),
     last_words: &LastWords,
-    reason: &str,
+    failure: &Failure,
 ) -> Result<Told> {
+    let reason = failure.reason.as_str();
     let mut said = last_words.record.said.clone();
     said.push(Said::plain(Speaker::Assistant, reason));
     end::remember(tx, shared, begun, &said)?;
-    let outcome = RunOutcome::Failed {
-        reason: reason.to_owned(),
-    };
+    let outcome = RunOutcome::Failed(failure.clone());
     let happenings = end::close(tx, shared, begun, last_words, &outcome)?;
     let told = delegation::finish(tx, shared, errand, (JobState::Failed, reason))?;
     complete(tx, shared, begun)?;

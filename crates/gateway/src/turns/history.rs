@@ -34,7 +34,7 @@ fn in_order(entries: Vec<Entry>) -> Vec<(i64, Said)> {
     all.map(|entry| (entry.seq, said(entry))).collect()
 }
 
-fn said(entry: Entry) -> Said {
+pub(crate) fn said(entry: Entry) -> Said {
     let field = |name: &str| entry.detail.get(name).cloned().unwrap_or(Value::Null);
     Said {
         speaker: entry.speaker,

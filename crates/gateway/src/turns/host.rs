@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talaria_domain::adapter::Pending;
 use talaria_domain::clock::Timestamp;
+use talaria_domain::effects::Effects;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::profile::BusyPolicy;
@@ -18,13 +19,16 @@ use super::begin::Begun;
 use super::envelope;
 use super::reach::TurnReach;
 use crate::delivery::say::{self, Statement};
+use crate::registry::ActiveRun;
 use crate::shared::Shared;
 
 /// One run's host.
 pub(crate) struct TurnHost {
-    shared: Arc<Shared>,
-    begun: Arc<Begun>,
-    stop: CancellationToken,
+    pub(super) shared: Arc<Shared>,
+    pub(super) begun: Arc<Begun>,
+    pub(super) stop: CancellationToken,
+    /// What it may use, and when it last did something.
+    pub(super) active: Arc<ActiveRun>,
     progress: Mutex<Progress>,
     reach: TurnReach,
 }
@@ -45,12 +49,13 @@ struct Progress {
 }
 
 impl TurnHost {
-    pub(crate) fn of(shared: &Arc<Shared>, begun: &Arc<Begun>, stop: CancellationToken) -> Self {
+    pub(crate) fn of(shared: &Arc<Shared>, begun: &Arc<Begun>, active: &Arc<ActiveRun>) -> Self {
         Self {
             shared: Arc::clone(shared),
             begun: Arc::clone(begun),
-            reach: TurnReach::of(shared, begun, stop.clone()),
-            stop,
+            reach: TurnReach::of(shared, begun, active),
+            stop: active.registration().stop.clone(),
+            active: Arc::clone(active),
             progress: Mutex::new(Progress {
                 at: shared.now(),
                 journal: Vec::new(),
@@ -66,7 +71,8 @@ impl TurnHost {
         if self.reach.is_waiting() {
             return self.shared.now();
         }
-        self.progress().at
+        let waited = self.shared.waits.last(self.begun.run, self.shared.now());
+        self.progress().at.max(waited)
     }
 
     /// The run is over.
@@ -86,15 +92,36 @@ impl TurnHost {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn session(&self) -> SessionId {
+    pub(super) fn session(&self) -> SessionId {
         self.begun.session()
     }
 
-    async fn keep(&self, event: RunEvent) -> std::result::Result<(), Stopped> {
+    /// What was yielded and is not in the ledger yet, for whoever writes next; they put it back if they cannot.
+    pub(super) fn take_unwritten(&self) -> Vec<RunEvent> {
+        std::mem::take(&mut self.progress().unwritten)
+    }
+
+    pub(super) fn put_back(&self, mut unwritten: Vec<RunEvent>) {
+        let mut progress = self.progress();
+        unwritten.append(&mut progress.unwritten);
+        progress.unwritten = unwritten;
+    }
+
+    /// What was written is told to whoever watches.
+    pub(super) fn tell(&self, first: i64, events: Vec<RunEvent>) {
+        let run = self.begun.run;
+        for (seq, what) in (first..).zip(events) {
+            let happening = Happening::Yielded { run, seq, what };
+            self.shared.watchers.tell(self.session(), happening);
+        }
+    }
+
+    pub(super) async fn keep(&self, event: RunEvent) -> std::result::Result<(), Stopped> {
         if self.stop.is_cancelled() {
             return Err(Stopped);
         }
         let now = self.shared.now();
+        self.active.touch(now);
         if matches!(event, RunEvent::MessageCompleted { .. }) {
             // Nothing of it is new to anybody: it is written with what comes next, which is the end most of the time.
             let mut progress = self.progress();
@@ -104,7 +131,7 @@ impl TurnHost {
             return Ok(());
         }
         let growing = self.grown(&event, now);
-        let mut events = std::mem::take(&mut self.progress().unwritten);
+        let mut events = self.take_unwritten();
         events.push(event.clone());
         let (shared, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
         let kept = events.clone();
@@ -124,18 +151,14 @@ impl TurnHost {
                 progress.journal.push(event);
             }
         }
-        let run = self.begun.run;
-        for (seq, what) in (first..).zip(events) {
-            let happening = Happening::Yielded { run, seq, what };
-            self.shared.watchers.tell(self.session(), happening);
-        }
+        self.tell(first, events);
         Ok(())
     }
 
     /// The answer so far, if it has to be shown now.
     fn grown(&self, event: &RunEvent, now: Timestamp) -> Option<String> {
-        if self.begun.errand.is_some() {
-            // Nothing of a task is shown before its end.
+        if self.begun.errand.is_some() || !self.begun.delivery.streaming {
+            // Nothing of a task is shown before its end, nor of an answer that is to come at once.
             return None;
         }
         let settings = &self.shared.settings;
@@ -210,7 +233,12 @@ fn steer(tx: &mut Tx<'_>, begun: &Begun, now: Timestamp) -> Result<Vec<(i64, Str
 
 impl Host for TurnHost {
     fn journal(&self, event: RunEvent) -> Pending<'_, std::result::Result<(), Stopped>> {
-        Box::pin(self.keep(event))
+        match event {
+            RunEvent::StateUpdated { scope, key, value } => {
+                Box::pin(self.update_state(scope, key, value))
+            }
+            event => Box::pin(self.keep(event)),
+        }
     }
 
     fn stopped(&self) -> Pending<'_, ()> {
@@ -223,5 +251,9 @@ impl Host for TurnHost {
 
     fn reach(&self) -> &dyn Reach {
         &self.reach
+    }
+
+    fn effects(&self) -> &dyn Effects {
+        self
     }
 }

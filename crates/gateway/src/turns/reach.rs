@@ -3,7 +3,7 @@
 //! another conversation's jobs or another profile's accounts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use talaria_domain::adapter::Pending;
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
@@ -24,6 +24,7 @@ use crate::delivery::say::{self, Place};
 use crate::jobs::delegation::{self, Commission, Stopped};
 use crate::jobs::target::{self, Target};
 use crate::jobs::{Answer, Book, keep, unreachable_later};
+use crate::registry::ActiveRun;
 use crate::shared::Shared;
 
 const STOPPED: &str = "the run was stopped";
@@ -33,8 +34,7 @@ pub(crate) struct TurnReach {
     shared: Arc<Shared>,
     begun: Arc<Begun>,
     stop: CancellationToken,
-    /// How many outcomes it waits for.
-    waits: AtomicUsize,
+    active: Arc<ActiveRun>,
     /// Whether it may have begun anything that ends later.
     has_jobs: AtomicBool,
 }
@@ -56,36 +56,20 @@ impl Drop for Room<'_> {
     }
 }
 
-/// Counts a wait for as long as it lasts, however it ends.
-struct Wait<'a>(&'a AtomicUsize);
-
-impl<'a> Wait<'a> {
-    fn begin(waits: &'a AtomicUsize) -> Self {
-        waits.fetch_add(1, Ordering::Relaxed);
-        Self(waits)
-    }
-}
-
-impl Drop for Wait<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl TurnReach {
-    pub(crate) fn of(shared: &Arc<Shared>, begun: &Arc<Begun>, stop: CancellationToken) -> Self {
+    pub(crate) fn of(shared: &Arc<Shared>, begun: &Arc<Begun>, active: &Arc<ActiveRun>) -> Self {
         Self {
             shared: Arc::clone(shared),
             begun: Arc::clone(begun),
-            stop,
-            waits: AtomicUsize::new(0),
+            stop: active.registration().stop.clone(),
+            active: Arc::clone(active),
             has_jobs: AtomicBool::new(false),
         }
     }
 
     /// Whether the run waits for others: then it is not idle.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.waits.load(Ordering::Relaxed) > 0
+        self.active.is_waiting()
     }
 
     /// The run is over: what it recorded and nobody will start, or delegated and nobody waits for any more, ends, too.
@@ -151,7 +135,7 @@ impl TurnReach {
     }
 
     async fn wait_for(&self, job: JobId) -> Answer<JobEnd> {
-        let _wait = Wait::begin(&self.waits);
+        let _wait = self.active.wait(&*self.shared.clock);
         let session = self.session();
         loop {
             let changed = self.shared.jobs_changed.notified();

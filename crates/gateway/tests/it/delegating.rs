@@ -192,6 +192,7 @@ fn authority(tools: &[&str]) -> Authority {
     let tools = tools.iter().map(|tool| ((*tool).to_owned(), grant.clone()));
     Authority {
         grants: [(ResourceKind::Tool, tools.collect())].into(),
+        ..Authority::default()
     }
 }
 

@@ -8,10 +8,17 @@
 mod world;
 
 mod answering;
+mod asking;
+mod asking_at_random;
+mod calling_back;
 mod crowding;
 mod delegating;
 mod giving_up;
+mod holding;
+mod hosting;
 mod idling;
+mod remembering;
+mod revoking;
 mod stopping;
 mod working_later;
 mod writing_elsewhere;

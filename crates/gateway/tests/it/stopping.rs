@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use talaria_domain::ids::{EventId, RunId};
 use talaria_domain::profile::BusyPolicy;
 use talaria_sim::chat::Offer;
-use talaria_store::sessions;
+use talaria_store::{inbox, runs, sessions};
 
 use crate::world::{Setup, World};
 
@@ -53,6 +54,63 @@ async fn with_nothing_to_stop_that_is_said() {
     let seen = world.sees("ada");
     assert_eq!(seen[0], "There is nothing to stop.");
     assert!(seen[1].contains("I do not know /nonsense"), "{seen:?}");
+}
+
+/// The event and the run of the turn that is under way.
+async fn under_way(world: &World) -> (EventId, RunId) {
+    let lanes = world.read(inbox::open_lanes).await;
+    assert_eq!(lanes.len(), 1, "{lanes:?}");
+    let session = lanes[0];
+    let run = world.read(move |tx| runs::last(tx, session)).await.unwrap();
+    (run.event, run.id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_that_names_its_turn_touches_no_other() {
+    let world = World::begin(Setup::default()).await;
+    world.says("ada", "think 60 a");
+    world.passes(SOON).await;
+    let (first, run) = under_way(&world).await;
+    // It ends by itself, and the next one begins, before the command is there.
+    world.says("ada", "hang");
+    world.passes(Duration::from_mins(2)).await;
+    let (second, _) = under_way(&world).await;
+    assert_ne!(second, first);
+    let ended = "That has ended already: nothing was stopped.";
+    for named in [first.to_string(), run.to_string()] {
+        world.says("ada", &format!("/stop {named}"));
+        world.passes(SOON).await;
+        assert_eq!(world.sees("ada").last().unwrap(), ended);
+        assert_eq!(under_way(&world).await.0, second, "the next one goes on");
+    }
+    // Somebody else's is not theirs to stop.
+    world.says("bob", &format!("/stop {second}"));
+    world.passes(SOON).await;
+    assert_eq!(world.sees("bob"), [ended]);
+    assert_eq!(under_way(&world).await.0, second);
+    world.says("ada", &format!("/stop {second}"));
+    world.passes(SOON).await;
+    assert_eq!(world.sees("ada").last().unwrap(), "Stopped.");
+    world.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_stopped_by_the_name_of_its_run_and_by_any_other_word() {
+    let world = World::begin(Setup::default()).await;
+    for by_name in [true, false] {
+        world.says("ada", "hang");
+        world.passes(SOON).await;
+        let (_, run) = under_way(&world).await;
+        let what = if by_name {
+            run.to_string()
+        } else {
+            "please".to_owned()
+        };
+        world.says("ada", &format!("/stop {what}"));
+        world.passes(SOON).await;
+        assert_eq!(world.sees("ada").last().unwrap(), "Stopped.");
+    }
+    world.ends().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use talaria_domain::address::Address;
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, Right};
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::event::{Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
@@ -14,6 +14,7 @@ use talaria_domain::profile::{Account, BusyPolicy, Profile};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
 use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
@@ -45,6 +46,8 @@ pub(crate) struct Setup {
     pub(crate) window: usize,
     pub(crate) anyone: bool,
     pub(crate) authority: Authority,
+    /// What thinks where the profile's own script does not.
+    pub(crate) bindings: Bindings,
     /// Whether there is another profile, with an account of its own elsewhere.
     pub(crate) has_neighbour: bool,
 }
@@ -89,7 +92,11 @@ impl Default for Setup {
             sharing: Sharing::default(),
             window: 1_000_000,
             anyone: false,
-            authority: Authority::default(),
+            authority: Authority {
+                rights: Right::ALL.into(),
+                ..Authority::default()
+            },
+            bindings: Bindings::default(),
             has_neighbour: false,
         }
     }
@@ -177,6 +184,16 @@ impl World {
             content.wishes = Some(Box::new(wishes));
         }
         self.writes(event)
+    }
+
+    /// `who` does something other than writing.
+    pub(crate) fn does(&self, who: &str, address: Address, kind: EventKind) -> Event {
+        let event = self.people.said(who, "", self.now());
+        self.writes(Event {
+            address,
+            kind,
+            ..event
+        })
     }
 
     fn writes(&self, event: Event) -> Event {
@@ -288,6 +305,7 @@ async fn start(
         node: "node".into(),
         profiles: [(profile.profile.name.clone(), profile)].into(),
         accounts: accounts.into_iter().map(account).collect(),
+        bindings: setup.bindings.clone(),
         limits: setup.limits,
         split: pieces,
         worker: Arc::<Machine>::clone(machine),

@@ -6,4 +6,5 @@
     reason = "a test that meets the unexpected should stop there"
 )]
 
+mod callback;
 mod relay;

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use futures::StreamExt as _;
+use tokio_util::sync::CancellationToken;
 
 use super::cookie;
 use super::keys::{Caller, Scope, holder};
@@ -20,8 +23,33 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Result<Response, ApiError> {
     let caller = admit(&app, request.headers(), scope).await?;
+    let gone = caller.gone.clone();
     request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
+    let Some(gone) = gone else {
+        return Ok(next.run(request).await);
+    };
+    // What is done is answered first: a key may take itself back.
+    let response = tokio::select! {
+        biased;
+        response = next.run(request) => response,
+        () = gone.cancelled() => return Err(ApiError::Unauthorized),
+    };
+    Ok(if is_stream(&response) {
+        response.map(|body| until(gone, body))
+    } else {
+        response
+    })
+}
+
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A stream that ends when the key that opened it is taken back.
+fn until(gone: CancellationToken, body: Body) -> Body {
+    let stream = body.into_data_stream();
+    Body::from_stream(stream.take_until(gone.cancelled_owned()))
 }
 
 /// Who asks, if they have the scope.
@@ -44,7 +72,8 @@ async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError>
         let Some(key) = authorization.to_str().ok().and_then(bearer) else {
             return Ok(None);
         };
-        return Ok(holder(&app.known, &app.shared.ledger, key).await?);
+        let known = (&app.shared.ledger, &app.ring);
+        return Ok(holder(&app.known, known, key, app.now()).await?);
     }
     Ok(has_cookie(app, headers).then(Caller::operator))
 }

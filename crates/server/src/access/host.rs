@@ -18,6 +18,17 @@ pub(crate) enum Reach {
 pub(crate) struct Hosts {
     reach: Reach,
     public: Option<Site>,
+    /// Pages of others that the operator lets in.
+    invited: Vec<Site>,
+}
+
+/// From where a request comes that is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// From a program, or from our own page.
+    Own,
+    /// From somebody else's page that the operator lets in. It may use a key, and nothing that a browser keeps for us.
+    Invited,
 }
 
 /// Scheme and authority of a place in the web.
@@ -57,6 +68,16 @@ impl Hosts {
         Self {
             reach,
             public: public_url.and_then(Site::parse),
+            invited: Vec::new(),
+        }
+    }
+
+    /// The same, letting in pages of these origins.
+    pub(crate) fn inviting(self, origins: &[String]) -> Self {
+        let invited = origins.iter().filter_map(|origin| Site::parse(origin));
+        Self {
+            invited: invited.collect(),
+            ..self
         }
     }
 
@@ -77,18 +98,21 @@ impl Hosts {
         &self,
         host: Option<&str>,
         origin: Option<&str>,
-    ) -> Result<(), &'static str> {
+    ) -> Result<Visit, &'static str> {
         let host = host.ok_or("the request names no host")?;
         let is_public = self.public.as_ref().is_some_and(|site| site.is_named(host));
         if self.is_loopback() && !is_public && !is_loopback_name(host) {
             return Err("this listener answers to localhost only");
         }
         let Some(origin) = origin else {
-            return Ok(());
+            return Ok(Visit::Own);
         };
         let site = Site::parse(origin).ok_or("requests of other pages are refused")?;
         if site.is_named(host) || self.public.as_ref() == Some(&site) {
-            return Ok(());
+            return Ok(Visit::Own);
+        }
+        if self.invited.contains(&site) {
+            return Ok(Visit::Invited);
         }
         Err("requests of other pages are refused")
     }

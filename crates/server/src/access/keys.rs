@@ -2,9 +2,11 @@
 //! digests in the ledger's state table, in a scope that no runner can have. A key is random, not a password: its digest
 //! tells nothing, and needs no salt.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use subtle::ConstantTimeEq as _;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::{Digest, Fields};
@@ -12,8 +14,11 @@ use talaria_domain::principal::{Principal, PrincipalKey, Role};
 use talaria_domain::scope::ScopeKey;
 use talaria_domain::secret::{ExposeSecret, SecretString};
 use talaria_store::{Ledger, StoreError, Tx, state};
+use tokio_util::sync::CancellationToken;
 
 use super::entropy::{NoEntropy, token};
+use super::ring::Ring;
+use crate::contract::words;
 use crate::surfaces;
 
 /// What begins every key, so that people and scanners recognise one.
@@ -28,7 +33,9 @@ pub struct OperatorKeys {
 }
 
 /// What a key may be used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
     /// Conversations of its own.
@@ -42,6 +49,8 @@ pub(crate) enum Scope {
 pub(crate) struct Caller {
     pub(crate) principal: Principal,
     scopes: BTreeSet<Scope>,
+    /// Cancelled when the key is taken back; none where it cannot be.
+    pub(crate) gone: Option<CancellationToken>,
 }
 
 impl Caller {
@@ -50,6 +59,7 @@ impl Caller {
         Self {
             principal: surfaces::operator(),
             scopes: [Scope::Chat, Scope::Operator].into(),
+            gone: None,
         }
     }
 
@@ -124,12 +134,16 @@ struct Kept {
 }
 
 /// A key as it is listed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct KeyRow {
     pub(crate) id: String,
     name: String,
     scopes: BTreeSet<Scope>,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
+    /// To the minute.
+    #[schemars(with = "Option<words::Time>")]
+    last_used_at: Option<Timestamp>,
 }
 
 /// A key that was just made. Its text is not kept anywhere.
@@ -155,7 +169,7 @@ impl FreshKey {
             created_at,
         };
         Ok(Self {
-            row: listed(id, kept.clone()),
+            row: listed(id, kept.clone(), None),
             text: text.into(),
             kept,
         })
@@ -174,7 +188,7 @@ impl FreshKey {
     }
 }
 
-fn listed(id: String, kept: Kept) -> KeyRow {
+fn listed(id: String, kept: Kept, last_used_at: Option<Timestamp>) -> KeyRow {
     let Kept {
         name,
         scopes,
@@ -186,14 +200,54 @@ fn listed(id: String, kept: Kept) -> KeyRow {
         name,
         scopes,
         created_at,
+        last_used_at,
     }
 }
 
 /// Every key that was made and not revoked, by id.
-pub(crate) async fn list(ledger: &Ledger) -> Result<Vec<KeyRow>, StoreError> {
-    let kept = ledger.read(|tx| state::list(tx, scope(), "")).await?;
-    let row = |(id, remembered): (String, state::Remembered)| Ok(listed(id, read(remembered)?));
+pub(crate) async fn list(ledger: &Ledger, ring: &Ring) -> Result<Vec<KeyRow>, StoreError> {
+    let work = |tx: &mut Tx<'_>| {
+        let uses: BTreeMap<_, _> = state::list(tx, uses(), "")?.into_iter().collect();
+        Ok((state::list(tx, scope(), "")?, uses))
+    };
+    let (kept, uses) = ledger.read(work).await?;
+    let row = |(id, remembered): (String, state::Remembered)| {
+        let written = uses.get(&id).and_then(used_at);
+        let last = written.max(ring.last(&id));
+        Ok(listed(id, read(remembered)?, last))
+    };
     kept.into_iter().map(row).collect()
+}
+
+/// Where it is kept when keys were used: apart from the keys, so that a use never touches one.
+fn uses() -> ScopeKey {
+    ScopeKey(Fields::of("server key uses").digest())
+}
+
+fn used_at(remembered: &state::Remembered) -> Option<Timestamp> {
+    remembered.value.as_i64().map(Timestamp::from_millis)
+}
+
+/// Writes down when keys were used, if anything is new. A key that was taken back stays forgotten.
+pub(crate) async fn record_uses(ledger: &Ledger, ring: &Ring) -> Result<(), StoreError> {
+    let fresh = ring.unwritten();
+    if fresh.is_empty() {
+        return Ok(());
+    }
+    let told = fresh.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        for (id, at) in &told {
+            let before = state::get(tx, uses(), id)?.as_ref().and_then(used_at);
+            let is_kept = state::get(tx, scope(), id)?.is_some();
+            if is_kept && before.is_none_or(|before| before < *at) {
+                state::set(tx, uses(), id, &json!(at), *at)?;
+            }
+        }
+        Ok(())
+    };
+    ledger.write(work).await?;
+    ring.written(&fresh);
+    Ok(())
 }
 
 fn read(remembered: state::Remembered) -> Result<Kept, StoreError> {
@@ -203,18 +257,24 @@ fn read(remembered: state::Remembered) -> Result<Kept, StoreError> {
     })
 }
 
-/// Forgets a key: from here on it is nobody's. Says whether there was one.
-pub(crate) async fn revoke(ledger: &Ledger, id: String) -> Result<bool, StoreError> {
-    ledger
-        .write(move |tx| state::delete(tx, scope(), &id))
-        .await
+/// Forgets a key: from here on it is nobody's, also where it is in use. Says whether there was one.
+pub(crate) async fn revoke(ledger: &Ledger, ring: &Ring, id: String) -> Result<bool, StoreError> {
+    let name = id.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        state::delete(tx, uses(), &name)?;
+        state::delete(tx, scope(), &name)
+    };
+    let was_there = ledger.write(work).await?;
+    ring.take_back(&id);
+    Ok(was_there)
 }
 
 /// Whose key this is; none if nobody's.
 pub(crate) async fn holder(
     known: &KnownKeys,
-    ledger: &Ledger,
+    (ledger, ring): (&Ledger, &Ring),
     presented: &str,
+    now: Timestamp,
 ) -> Result<Option<Caller>, StoreError> {
     let shown = digest(presented);
     if known.is_known(shown) {
@@ -223,17 +283,23 @@ pub(crate) async fn holder(
     let Some(id) = id_of(presented) else {
         return Ok(None);
     };
-    let name = id.clone();
-    let kept = ledger
-        .read(move |tx| state::get(tx, scope(), &name))
-        .await?;
-    let Some(kept) = kept.map(read).transpose()? else {
-        return Ok(None);
-    };
-    Ok(is_equal(kept.digest, shown).then(|| Caller {
-        principal: surfaces::holder(&id, &kept.name),
-        scopes: kept.scopes,
-    }))
+    loop {
+        let seen = ring.taken_back();
+        let name = id.clone();
+        let look = move |tx: &mut Tx<'_>| state::get(tx, scope(), &name);
+        let kept = ledger.read(look).await?;
+        let kept = kept.map(read).transpose()?;
+        let Some(kept) = kept.filter(|kept| is_equal(kept.digest, shown)) else {
+            return Ok(None);
+        };
+        if let Some(gone) = ring.note(&id, now, seen) {
+            return Ok(Some(Caller {
+                principal: surfaces::holder(&id, &kept.name),
+                scopes: kept.scopes,
+                gone: Some(gone),
+            }));
+        }
+    }
 }
 
 /// The id in a key's text: it says where to look, and proves nothing.

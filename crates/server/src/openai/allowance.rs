@@ -11,20 +11,17 @@ use talaria_domain::principal::PrincipalKey;
 
 use super::refusal::Refusal;
 use crate::access::keys::Caller;
+use crate::terms::TurnLimits;
 
 #[cfg(test)]
 mod tests;
 
-/// How many turns of one key may be waited for at once.
-const AT_ONCE: usize = 128;
-
-/// How many turns a key may ask for in a row, and how soon it may ask for one more.
-const IN_A_ROW: u32 = 120;
-const ONE_MORE: Duration = Duration::from_millis(50);
-
-/// What every key does at present.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Allowances(Arc<Mutex<BTreeMap<PrincipalKey, Account>>>);
+/// What every key may do, and does at present.
+#[derive(Debug, Clone)]
+pub(crate) struct Allowances {
+    limits: TurnLimits,
+    accounts: Arc<Mutex<BTreeMap<PrincipalKey, Account>>>,
+}
 
 /// What one key does at present.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +39,18 @@ pub(super) struct Place {
 }
 
 impl Allowances {
+    pub(crate) fn of(limits: TurnLimits) -> Self {
+        let accounts = Arc::default();
+        Self { limits, accounts }
+    }
+
     /// Takes a place for one turn, or says when to come back.
     pub(super) fn enter(&self, caller: &Caller, now: Timestamp) -> Result<Place, Refusal> {
         let owner = caller.owner();
         let mut accounts = self.accounts();
         let account = accounts.entry(owner).or_default();
         if !caller.is_owner() {
-            account.paid_at = Some(ask(*account, now).map_err(refused)?);
+            account.paid_at = Some(ask(self.limits, *account, now).map_err(refused)?);
         }
         account.open += 1;
         let all = self.clone();
@@ -57,7 +59,7 @@ impl Allowances {
 
     fn accounts(&self) -> MutexGuard<'_, BTreeMap<PrincipalKey, Account>> {
         // Nothing panics while it holds this lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,17 +79,16 @@ struct TooMany {
 }
 
 /// When everything is paid off with one turn more.
-fn ask(account: Account, now: Timestamp) -> Result<Timestamp, TooMany> {
-    if account.open >= AT_ONCE {
+fn ask(limits: TurnLimits, account: Account, now: Timestamp) -> Result<Timestamp, TooMany> {
+    let one_more = Duration::from_secs(1) / limits.per_second.max(1);
+    if account.open >= limits.at_once {
         let why = "too many turns of this key are under way";
-        return Err(TooMany {
-            why,
-            wait: ONE_MORE,
-        });
+        let wait = one_more;
+        return Err(TooMany { why, wait });
     }
     let behind = account.paid_at.filter(|time| *time > now);
-    let paid_at = behind.unwrap_or(now).plus(ONE_MORE);
-    let most = now.plus(ONE_MORE * IN_A_ROW);
+    let paid_at = behind.unwrap_or(now).plus(one_more);
+    let most = now.plus(one_more * limits.in_a_row);
     if paid_at > most {
         let why = "this key asks too often";
         let wait = paid_at.since(most);

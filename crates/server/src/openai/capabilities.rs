@@ -2,15 +2,29 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::contract::{Operation, Routes};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/capabilities", get(show))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/v1/capabilities", show, || {
+        let all = json!({
+            "type": "object",
+            "properties": {
+                "object": { "const": "talaria.capabilities" },
+                "version": { "type": "string" },
+                "features": { "type": "object", "additionalProperties": { "type": "boolean" } },
+                "options": { "type": "array", "items": { "type": "string" } },
+                "endpoints": { "type": "array", "items": { "type": "string" } }
+            },
+            "required": ["object", "version", "features", "options", "endpoints"]
+        });
+        Operation::of("What this gateway can do.").gives_shape(StatusCode::OK, &all)
+    })
 }
 
 async fn show(State(app): State<Arc<App>>) -> Json<Value> {
@@ -27,14 +41,16 @@ async fn show(State(app): State<Arc<App>>) -> Json<Value> {
             "responses": true,
             "runs": true,
             "run_events_replay": true,
-            "run_approval": false,
+            "run_approval": true,
             "sessions": true,
             "idempotency_keys": true,
             "async_delivery": false,
+            "callbacks": app.shared.callback.is_some(),
         },
         "options": super::completions::OPTIONS,
         "endpoints": [
             "GET /v1/models",
+            "GET /v1/models/{model}",
             "GET /v1/capabilities",
             "POST /v1/chat/completions",
             "POST /v1/responses",
@@ -45,6 +61,7 @@ async fn show(State(app): State<Arc<App>>) -> Json<Value> {
             "GET /v1/runs/{id}",
             "GET /v1/runs/{id}/events",
             "POST /v1/runs/{id}/cancel",
+            "POST /v1/runs/{id}/approval",
             "GET /v1/jobs/{id}",
         ],
     }))

@@ -9,17 +9,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Json, Router};
 use futures::{Stream, stream};
 use serde_json::{Map, Value};
 
 use self::asked::StreamWish;
 use self::told::{Frame, PROGRESS, Teller, Written};
+use super::callback;
+use super::described;
 use super::models;
 use super::once::{self, Request};
 use super::refusal::Refusal;
@@ -27,6 +28,7 @@ use super::turn::Asker;
 use super::turn::follow::Step;
 use super::waiting::Waiting;
 use crate::access::keys::Caller;
+use crate::contract::Routes;
 use crate::input::Sent;
 use crate::shared::App;
 
@@ -44,8 +46,8 @@ pub(super) const OPTIONS: [&str; 7] = {
     names
 };
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/chat/completions", post(complete))
+pub(super) fn routes() -> Routes {
+    Routes::new().post("/v1/chat/completions", complete, described::completion)
 }
 
 async fn complete(
@@ -56,6 +58,7 @@ async fn complete(
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
     let model = models::choose(&app, &headers, question.model.as_deref())?.to_string();
+    let callback = callback::of(&app, &headers, &body)?;
     let asker = Asker::of(caller, &headers)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
@@ -65,7 +68,7 @@ async fn complete(
     };
     let stream = question.stream;
     let claim = once::claim(&app, &asker, &request).await?;
-    let content = question.content(asker.memory());
+    let content = question.content(asker.memory(), callback);
     let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
     let frame = Frame {
         id: format!("chatcmpl-{}", turn.event),

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use talaria_domain::clock::Timestamp;
@@ -15,25 +16,37 @@ use talaria_store::views::{self, JobView};
 use talaria_store::{Tx, sessions};
 
 use crate::access::keys::Caller;
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::Named;
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/v1/jobs/{id}", get(show))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/v1/jobs/{id}", show, || {
+        let operation = Operation::of("Work that a turn of the caller's started.");
+        operation.gives::<JobBody>(StatusCode::OK)
+    })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JobBody {
+    #[schemars(with = "words::Id")]
     id: JobId,
     object: &'static str,
+    #[schemars(with = "words::Name")]
     kind: JobKind,
+    #[schemars(schema_with = "words::state::<JobState>")]
     status: JobState,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
+    #[schemars(with = "Option<words::Id>")]
     run_id: Option<RunId>,
+    #[schemars(with = "words::Anything")]
     result: Option<Value>,
     output: Option<String>,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
 }
 

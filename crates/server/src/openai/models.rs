@@ -2,23 +2,49 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use talaria_domain::names::ProfileName;
 
 use super::refusal::Refusal;
+use crate::contract::{Operation, Routes, Shape};
 use crate::error::ApiError;
 use crate::shared::App;
 
 const PROFILE: &str = "x-talaria-profile";
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/models", get(list))
-        .route("/v1/models/{model}", get(show))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/v1/models", list, || {
+            let all = json!({
+                "type": "object",
+                "properties": {
+                    "object": { "const": "list" },
+                    "data": { "type": "array", "items": shape() }
+                },
+                "required": ["object", "data"]
+            });
+            Operation::of("Profiles as models.").gives_shape(StatusCode::OK, &all)
+        })
+        .get("/v1/models/{model}", show, || {
+            Operation::of("One profile as a model.").gives_shape(StatusCode::OK, &shape())
+        })
+}
+
+/// A model as programs see it.
+fn shape() -> Shape {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string" },
+            "object": { "const": "model" },
+            "created": { "type": "integer" },
+            "owned_by": { "type": "string" }
+        },
+        "required": ["id", "object", "created", "owned_by"]
+    })
 }
 
 /// Every profile that this listener can give a turn to.

@@ -1,12 +1,18 @@
 //! `Idempotency-Key`: the same key with the same body of the same principal is the same turn, also after a restart. The
 //! turn's id is written down before the turn is handed in, so that a request that was cut off in between goes on with it.
 
+use std::time::Duration;
+
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use talaria_domain::digest::{Digest, Fields};
 use talaria_domain::ids::EventId;
+use talaria_domain::machine::InboxState;
+use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::scope::ScopeKey;
+use talaria_store::inbox::{self, InboxRow};
+use talaria_store::passing::{self, Span};
 use talaria_store::{StoreError, Tx, state};
 
 use super::refusal::Refusal;
@@ -18,6 +24,9 @@ const KEY: &str = "idempotency-key";
 
 /// How long a key may be.
 const LENGTH: usize = 255;
+
+/// For how long a key is known. Never longer than its turn is: without the turn it would be taken for a new one.
+const KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// How soon to come back for a turn that is under way.
 const UNDER_WAY: u64 = 1;
@@ -61,16 +70,22 @@ pub(super) async fn claim(
     let (name, body) = (name.digest().to_string(), fingerprint(request));
     let work = move |tx: &mut Tx<'_>| {
         if let Some(kept) = state::get(tx, scope, &name)? {
-            return serde_json::from_value(kept.value).map_err(|error| StoreError::Unreadable {
+            let unreadable = |error: serde_json::Error| StoreError::Unreadable {
                 thing: "idempotency key",
                 why: error.to_string(),
-            });
+            };
+            let kept: Kept = serde_json::from_value(kept.value).map_err(unreadable)?;
+            // There was no room for it: another try is the first one.
+            if kept.body != body || !has_no_room(tx, kept.event)? {
+                return Ok(kept);
+            }
         }
         let kept = Kept { body, event: fresh };
         let value = serde_json::to_value(&kept).map_err(|error| StoreError::Broken {
             why: error.to_string(),
         })?;
-        state::set(tx, scope, &name, &value, now)?;
+        let until = now.plus(KEPT);
+        passing::set(tx, scope, &name, &value, Span { at: now, until })?;
         Ok(kept)
     };
     let kept = app.shared.ledger.write(work).await?;
@@ -87,6 +102,18 @@ pub(super) async fn claim(
         Err(Refusal::Usual(ApiError::NotFound { .. })) => Ok(Claim::First(kept.event)),
         Err(refusal) => Err(refusal),
     }
+}
+
+fn has_no_room(tx: &mut Tx<'_>, event: EventId) -> talaria_store::Result<bool> {
+    match inbox::get(tx, event) {
+        Err(StoreError::NotFound { .. }) => Ok(false),
+        found => Ok(is_crowded_out(&found?)),
+    }
+}
+
+/// Whether a turn was not taken because too many waited before it. Nothing of it has begun.
+pub(super) fn is_crowded_out(row: &InboxRow) -> bool {
+    row.state == InboxState::Discarded && row.reason.as_deref() == Some(QUEUE_FULL)
 }
 
 /// The first request with this key is not answered yet.
@@ -123,9 +150,45 @@ fn fingerprint(request: &Request<'_>) -> Digest {
         })
     };
     let body = Value::Object(request.body.clone()).to_string();
-    Fields::of("request body")
+    let fields = Fields::of("request body")
         .text(&body)
         .text(&header(super::turn::SESSION.as_str()))
-        .text(&header("x-talaria-profile"))
-        .digest()
+        .text(&header("x-talaria-profile"));
+    // Only where it is: what was kept before there were callbacks stays the same.
+    match header(super::callback::HEADER.as_str()) {
+        none if none.is_empty() => fields.digest(),
+        callback => fields.text(&callback).digest(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! What makes two requests the same.
+
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn another_callback_is_another_request() {
+        let body = Map::new();
+        let print = |callback: Option<&'static str>| {
+            let header = |url| {
+                (
+                    super::super::callback::HEADER,
+                    HeaderValue::from_static(url),
+                )
+            };
+            let headers: HeaderMap = callback.map(header).into_iter().collect();
+            fingerprint(&Request {
+                route: "runs",
+                headers: &headers,
+                body: &body,
+            })
+        };
+        let (one, other) = ("https://example.org/1", "https://example.org/2");
+        assert_eq!(print(Some(one)), print(Some(one)));
+        assert_ne!(print(Some(one)), print(Some(other)));
+        assert_ne!(print(Some(one)), print(None));
+    }
 }

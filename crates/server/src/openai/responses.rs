@@ -1,31 +1,38 @@
-//! `/v1/responses`: the same turns in OpenAI's other format, kept until they are deleted. A response that follows another
-//! one goes on in its conversation; that has one end, so that only its last response can be followed.
+//! `/v1/responses`: the same turns in OpenAI's other format, kept until they are deleted, or as old as what has
+//! ended may get. A response that follows another one goes on in its conversation, or in a copy of it: see [`branch`].
 
 mod asked;
+mod branch;
 mod told;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use futures::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use talaria_domain::digest::Fields;
 use talaria_domain::ids::{EventId, SessionId};
+use talaria_domain::names::ChatId;
 use talaria_domain::scope::ScopeKey;
-use talaria_store::{Tx, runs, state};
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
+use talaria_store::passing::{self, Span};
+use talaria_store::sessions::Opening;
+use talaria_store::{Tx, state};
 
-use self::asked::Wanted;
+use self::asked::{Reading, Wanted};
 use self::told::{Frame, Teller};
+use super::callback;
 use super::completions::ALIVE;
+use super::described;
 use super::models;
 use super::once::{self, Claim, Request};
 use super::refusal::Refusal;
@@ -34,15 +41,25 @@ use super::turn::standing::Standing;
 use super::turn::{Asker, Turn, leave};
 use super::waiting::Waiting;
 use crate::access::keys::Caller;
+use crate::contract::Routes;
 use crate::error::ApiError;
 use crate::input::{Named, Sent};
 use crate::shared::App;
+use crate::surfaces;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/responses", post(create))
-        .route("/v1/responses/{id}", get(show).delete(delete))
-        .route("/v1/responses/{id}/cancel", post(cancel))
+/// For how long a response is kept: its turn is pruned then.
+const KEPT: Duration = Duration::from_hours(90 * 24);
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .post("/v1/responses", create, described::create_response)
+        .get("/v1/responses/{id}", show, described::one_response)
+        .delete("/v1/responses/{id}", delete, described::delete_response)
+        .post(
+            "/v1/responses/{id}/cancel",
+            cancel,
+            described::cancel_response,
+        )
 }
 
 /// A response by its name.
@@ -94,6 +111,7 @@ async fn create(
 ) -> Result<Response, Refusal> {
     let wanted = asked::read(&body)?;
     let model = models::choose(&app, &headers, wanted.asked.model.as_deref())?.to_string();
+    let callback = callback::of(&app, &headers, &body)?;
     let mut asker = Asker::of(caller, &headers)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
@@ -109,17 +127,18 @@ async fn create(
         metadata: wanted.metadata.clone(),
     };
     if let Claim::First(event) = claim {
-        go_on(&app, &mut asker, &wanted).await?;
+        go_on(&app, &mut asker, &wanted, event).await?;
         if wanted.is_stored {
             keep(&app, &asker.caller, event, &kept).await?;
         }
     }
-    let content = wanted.asked.content(asker.memory());
+    let content = wanted.asked.content(asker.memory(), callback);
     let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
     let telling = Telling {
         waiting,
         teller: Teller::of(frame(&turn, kept, wanted.is_stored)),
         written: VecDeque::new(),
+        last: None,
         is_over: false,
     };
     let mut response = if wanted.is_streamed {
@@ -132,7 +151,12 @@ async fn create(
 }
 
 /// Finds the conversation that a response goes on with.
-async fn go_on(app: &App, asker: &mut Asker, wanted: &Wanted) -> Result<(), Refusal> {
+async fn go_on(
+    app: &App,
+    asker: &mut Asker,
+    wanted: &Wanted,
+    event: EventId,
+) -> Result<(), Refusal> {
     if let Some(conversation) = &wanted.conversation {
         let unfit = |_| ApiError::NotFound {
             message: format!("there is no conversation {conversation:?}"),
@@ -140,25 +164,26 @@ async fn go_on(app: &App, asker: &mut Asker, wanted: &Wanted) -> Result<(), Refu
         asker.session = Some(conversation.parse().map_err(unfit)?);
     }
     if let Some(previous) = &wanted.previous {
-        asker.session = Some(conversation_of(app, &asker.caller, previous).await?);
+        asker.session = Some(follow_up(app, &asker.caller, previous, event).await?);
     }
     Ok(())
 }
 
-async fn conversation_of(app: &App, caller: &Caller, previous: &str) -> Result<SessionId, Refusal> {
+/// The conversation in which `event` follows a response.
+async fn follow_up(
+    app: &App,
+    caller: &Caller,
+    previous: &str,
+    event: EventId,
+) -> Result<SessionId, Refusal> {
     let unknown = || ApiError::NotFound {
         message: format!("there is no response {previous:?}"),
     };
-    let ResponseId(event) = previous.parse().map_err(|_| unknown())?;
-    let (turn, _) = find(app, caller, event).await?;
-    let session = turn.session;
-    let work = move |tx: &mut Tx<'_>| {
-        let look = follow::look(tx, event)?;
-        let last = runs::last(tx, session)?.map(|run| run.event);
-        Ok((look.standing, last))
-    };
-    let (standing, last) = app.shared.ledger.read(work).await?;
-    if !matches!(standing, Standing::Over(_)) {
+    let ResponseId(followed) = previous.parse().map_err(|_| unknown())?;
+    let (turn, _) = find(app, caller, followed).await?;
+    let look = move |tx: &mut Tx<'_>| follow::look(tx, followed);
+    let look = app.shared.ledger.read(look).await?;
+    if !matches!(look.standing, Standing::Over(_)) {
         return Err(Refusal::Later {
             status: StatusCode::CONFLICT,
             code: "response_in_progress",
@@ -166,17 +191,34 @@ async fn conversation_of(app: &App, caller: &Caller, previous: &str) -> Result<S
             seconds: 1,
         });
     }
-    if last.is_some_and(|last| last != event) {
-        let why = "only the last response of a conversation can be followed";
-        return Err(Refusal::unsupported("previous_response_id", why));
-    }
-    Ok(session)
+    let step = branch::Step {
+        scope: scope(caller),
+        previous: (followed, turn.session),
+        next: event,
+        opening: opening(app, caller),
+        at: app.now(),
+    };
+    let work = move |tx: &mut Tx<'_>| branch::follow(tx, &step);
+    Ok(app.shared.ledger.write(work).await?)
+}
+
+/// A conversation of its own.
+fn opening(app: &App, caller: &Caller) -> Opening {
+    let (now, ids) = (app.now(), &*app.shared.ids);
+    let address = surfaces::program(ChatId::from(ids.next(now).to_string()));
+    let source = Source::of(&address, &caller.principal);
+    let key = SessionKey::derive(&app.shared.profile, &source, Sharing::default());
+    Opening::of(key, caller.owner(), SessionId::next(ids, now), now)
 }
 
 async fn keep(app: &App, caller: &Caller, event: EventId, kept: &Kept) -> Result<(), Refusal> {
     let value = serde_json::to_value(kept).map_err(|error| ApiError::broken(&error))?;
     let (scope, now) = (scope(caller), app.now());
-    let work = move |tx: &mut Tx<'_>| state::set(tx, scope, &event.to_string(), &value, now);
+    let span = Span {
+        at: now,
+        until: now.plus(KEPT),
+    };
+    let work = move |tx: &mut Tx<'_>| passing::set(tx, scope, &event.to_string(), &value, span);
     app.shared.ledger.write(work).await?;
     Ok(())
 }
@@ -202,9 +244,22 @@ async fn show(
     State(app): State<Arc<App>>,
     caller: Caller,
     Named(ResponseId(event)): Named<ResponseId>,
-) -> Result<Json<Value>, Refusal> {
+    uri: Uri,
+) -> Result<Response, Refusal> {
     let (turn, kept) = find(&app, &caller, event).await?;
-    Ok(Json(as_it_is(&app, &turn, kept).await?))
+    let Reading::Stream { last } = asked::reading(&uri)? else {
+        return Ok(Json(as_it_is(&app, &turn, kept).await?).into_response());
+    };
+    let telling = Telling {
+        waiting: Waiting::follow(&app, &turn),
+        teller: Teller::of(frame(&turn, kept, true)),
+        written: VecDeque::new(),
+        last,
+        is_over: false,
+    };
+    let mut response = bit_by_bit(telling).into_response();
+    response.headers_mut().extend(turn.header());
+    Ok(response)
 }
 
 /// A response as the ledger has it.
@@ -240,7 +295,10 @@ async fn delete(
     Named(ResponseId(event)): Named<ResponseId>,
 ) -> Result<Json<Value>, Refusal> {
     let scope = scope(&caller);
-    let work = move |tx: &mut Tx<'_>| state::delete(tx, scope, &event.to_string());
+    let work = move |tx: &mut Tx<'_>| {
+        branch::forget(tx, scope, event)?;
+        state::delete(tx, scope, &event.to_string())
+    };
     if !app.shared.ledger.write(work).await? {
         return Err(unknown(event).into());
     }
@@ -268,6 +326,8 @@ struct Telling {
     waiting: Waiting,
     teller: Teller,
     written: VecDeque<Value>,
+    /// The number of the last event that its reader has.
+    last: Option<u64>,
     is_over: bool,
 }
 
@@ -284,7 +344,10 @@ fn bit_by_bit(telling: Telling) -> impl IntoResponse {
 impl Telling {
     async fn next(&mut self) -> Option<Value> {
         loop {
-            self.written.extend(self.teller.take());
+            let last = self.last;
+            let is_new = |event: &Value| event["sequence_number"].as_u64() > last;
+            self.written
+                .extend(self.teller.take().into_iter().filter(is_new));
             if let Some(written) = self.written.pop_front() {
                 return Some(written);
             }

@@ -1,24 +1,26 @@
 //! `/v1/runs`: turns that outlive the connection. A run is known by the event that asked for it, because a turn that was
 //! interrupted takes several runs of the runner; the id of any of these leads to it as well.
 
+mod approval;
 pub(in crate::openai) mod asked;
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 use talaria_domain::ids::{EventId, RunId};
 use talaria_domain::run::RunEvent;
 use talaria_store::{StoreError, Tx, runs};
 
+use super::callback;
 use super::completions::ALIVE;
+use super::described;
 use super::models;
 use super::once::{self, Claim, Request};
 use super::refusal::Refusal;
@@ -26,18 +28,22 @@ use super::turn::follow::{self, Follower, Line, Look, Step};
 use super::turn::standing::{End, Over, Standing};
 use super::turn::{Asker, Order, Taken, Turn, leave};
 use crate::access::keys::Caller;
+use crate::contract::Routes;
 use crate::error::ApiError;
 use crate::input::{Named, Sent};
 use crate::shared::App;
 
 const LAST: &str = "last-event-id";
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/v1/runs", post(create))
-        .route("/v1/runs/{id}", get(show))
-        .route("/v1/runs/{id}/events", get(events))
-        .route("/v1/runs/{id}/cancel", post(cancel))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .post("/v1/runs", create, described::create_run)
+        .get("/v1/runs/{id}", show, described::one_run)
+        .get("/v1/runs/{id}/events", events, described::run_events)
+        .post("/v1/runs/{id}/cancel", cancel, described::cancel_run)
+        .post("/v1/runs/{id}/approval", approval::decide, || {
+            approval::described(&described::run())
+        })
 }
 
 async fn create(
@@ -48,6 +54,7 @@ async fn create(
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
     models::choose(&app, &headers, question.model.as_deref())?;
+    let callback = callback::of(&app, &headers, &body)?;
     let asker = Asker::of(caller, &headers)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
@@ -58,7 +65,11 @@ async fn create(
     let turn = match once::claim(&app, &asker, &request).await? {
         Claim::First(event) => {
             let order = Order::prepare(&app, &asker, event).await?;
-            let content = question.content(asker.memory());
+            let mut content = question.content(asker.memory(), callback);
+            if let Some(wishes) = &mut content.wishes {
+                // It has `/approval` to answer by.
+                wishes.may_be_asked = true;
+            }
             match order.hand_in(&app, &asker.caller, content).await? {
                 Taken::Now(turn) | Taken::Before(turn) => *turn,
             }
@@ -104,12 +115,11 @@ async fn show(
 
 async fn status(app: &App, turn: &Turn) -> Result<Response, Refusal> {
     let event = turn.event;
-    let look = app
-        .shared
-        .ledger
-        .read(move |tx| follow::look(tx, event))
-        .await?;
-    let mut response = Json(told(app, &look)).into_response();
+    let work = move |tx: &mut Tx<'_>| Ok((follow::look(tx, event)?, approval::open(tx, event)?));
+    let (look, request) = app.shared.ledger.read(work).await?;
+    let mut body = told(app, &look);
+    body["request"] = request;
+    let mut response = Json(body).into_response();
     response.headers_mut().extend(turn.header());
     Ok(response)
 }
@@ -124,6 +134,7 @@ fn told(app: &App, look: &Look) -> Value {
         "model": app.shared.profile,
         "created_at": look.row.event.received_at.as_millis() / 1_000,
         "output": null,
+        "finish_reason": null,
         "usage": null,
         "error": null,
     });
@@ -135,9 +146,10 @@ fn told(app: &App, look: &Look) -> Value {
 
 fn tell_end(body: &mut Value, over: &Over) {
     body["status"] = json!(over.end.as_str());
-    if over.end == End::Completed {
+    if let End::Completed(finish) = over.end {
         body["output"] = json!(over.text);
         body["usage"] = json!(over.usage);
+        body["finish_reason"] = json!(finish.as_str());
     }
     if let Some(refusal) = Refusal::of(over) {
         body["error"] = refusal.body()["error"].take();
@@ -238,7 +250,13 @@ impl Reading {
 
     /// Under the number of the last one: whoever comes back with it is told of the end again.
     fn end(&self, over: &Over) -> Event {
-        let mut body = json!({ "run_id": self.run, "output": null, "usage": null, "error": null });
+        let mut body = json!({
+            "run_id": self.run,
+            "output": null,
+            "finish_reason": null,
+            "usage": null,
+            "error": null,
+        });
         tell_end(&mut body, over);
         Event::default()
             .id(self.last.to_string())

@@ -16,6 +16,7 @@ use talaria_domain::principal::Principal;
 use talaria_store::{Tx, inbox, sessions};
 
 use super::completions::asked::Memory;
+use super::once;
 use super::refusal::Refusal;
 use crate::access::keys::Caller;
 use crate::error::ApiError;
@@ -60,6 +61,8 @@ pub(super) struct Order {
     address: Address,
     principal: Principal,
     at: Timestamp,
+    /// Whether its conversation begins with it.
+    is_first: bool,
 }
 
 /// A turn that was taken in.
@@ -109,6 +112,7 @@ impl Turn {
                 address,
                 principal,
                 at,
+                is_first: false,
             },
         })
     }
@@ -151,7 +155,13 @@ impl Order {
             address: place(app, asker).await?,
             principal: asker.caller.principal.clone(),
             at: app.now(),
+            is_first: asker.session.is_none(),
         })
+    }
+
+    /// The conversation that it will be a turn of, most of the time: a chat may have moved on to another one.
+    pub(super) fn expected_at(&self, asker: &Asker) -> SessionId {
+        asker.session.unwrap_or_else(|| self.event.opens())
     }
 
     /// Hands it in.
@@ -162,12 +172,15 @@ impl Order {
         content: Content,
     ) -> Result<Taken, Refusal> {
         match app.shared.intake.accept(self.said(content)).await {
-            Ok(Accepted::Recorded { session, .. }) => Ok(Taken::Now(Box::new(Turn {
-                event: self.event,
-                session,
-                at: self.at,
-                order: self.clone(),
-            }))),
+            Ok(Accepted::Recorded { session, .. }) => {
+                self.ensure_room(app).await?;
+                Ok(Taken::Now(Box::new(Turn {
+                    event: self.event,
+                    session,
+                    at: self.at,
+                    order: self.clone(),
+                })))
+            }
             Ok(Accepted::Duplicate { first }) => {
                 let turn = Turn::find(app, caller, first).await?;
                 Ok(Taken::Before(Box::new(turn)))
@@ -182,6 +195,19 @@ impl Order {
             }
             Err(NotAccepted { reason }) => Err(ApiError::Unavailable { cause: reason }.into()),
         }
+    }
+
+    /// A conversation takes only so many that wait. One that begins with this turn has room.
+    async fn ensure_room(&self, app: &App) -> Result<(), Refusal> {
+        if self.is_first {
+            return Ok(());
+        }
+        let event = self.event;
+        let row = app.shared.ledger.read(move |tx| inbox::get(tx, event));
+        if once::is_crowded_out(&row.await?) {
+            return Err(Refusal::queue_full());
+        }
+        Ok(())
     }
 
     /// What is said, as intake takes it.

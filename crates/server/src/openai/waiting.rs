@@ -18,7 +18,7 @@ use crate::shared::App;
 pub(super) struct Waiting {
     follower: Follower,
     attendance: Option<Attendance>,
-    _place: Place,
+    _place: Option<Place>,
 }
 
 impl Waiting {
@@ -29,12 +29,21 @@ impl Waiting {
         (claim, place): (Claim, Place),
         content: Content,
     ) -> Result<(Turn, Self), Refusal> {
-        let (turn, attendance) = match claim {
+        let (turn, attendance, follower) = match claim {
             Claim::First(event) => {
                 let order = Order::prepare(app, asker, event).await?;
                 let mut attendance = Attendance::of(app, &order);
+                let expected = order.expected_at(asker);
+                let watch = app.shared.live.watch(expected);
                 match order.hand_in(app, &asker.caller, content).await {
-                    Ok(Taken::Now(turn)) => (*turn, Some(attendance)),
+                    Ok(Taken::Now(turn)) => {
+                        let follower = if turn.session == expected {
+                            Follower::from_the_start(app, event, watch)
+                        } else {
+                            Follower::of(app, &turn)
+                        };
+                        (*turn, Some(attendance), follower)
+                    }
                     refused => {
                         // It is somebody else's, or nobody's.
                         attendance.end();
@@ -44,15 +53,25 @@ impl Waiting {
             }
             Claim::Again(turn) => {
                 ensure_over(app, &turn).await?;
-                (*turn, None)
+                let follower = Follower::of(app, &turn);
+                (*turn, None, follower)
             }
         };
         let waiting = Self {
-            follower: Follower::of(app, &turn),
+            follower,
             attendance,
-            _place: place,
+            _place: Some(place),
         };
         Ok((turn, waiting))
+    }
+
+    /// Only reads: the turn is somebody else's to wait for.
+    pub(super) fn follow(app: &Arc<App>, turn: &Turn) -> Self {
+        Self {
+            follower: Follower::of(app, turn),
+            attendance: None,
+            _place: None,
+        }
     }
 
     /// What comes next.

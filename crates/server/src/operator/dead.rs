@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{DeadId, SessionId};
@@ -13,27 +14,44 @@ use talaria_store::Tx;
 use talaria_store::dead::{self, Thing};
 use talaria_store::views::{self, LetterView};
 
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/api/dead", get(list))
-        .route("/api/dead/{id}", get(show))
-        .route("/api/dead/{id}/replay", post(replay))
-        .route("/api/dead/{id}/drop", post(lay_to_rest))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/dead", list, || {
+            Operation::of("What was given up and nobody has looked at, oldest first.")
+                .lists::<LetterRow>(&words::id())
+        })
+        .get("/api/dead/{id}", show, || {
+            Operation::of("One dead letter.").gives::<LetterRow>(StatusCode::OK)
+        })
+        .post("/api/dead/{id}/replay", replay, || {
+            let operation = Operation::of("Tries again what was given up.");
+            operation.gives::<LetterRow>(StatusCode::OK).refuses(&[409])
+        })
+        .post("/api/dead/{id}/drop", lay_to_rest, || {
+            let operation = Operation::of("Lays to rest what was given up.");
+            operation.gives::<LetterRow>(StatusCode::OK).refuses(&[409])
+        })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct LetterRow {
+    #[schemars(with = "words::Id")]
     id: DeadId,
     thing: &'static str,
     thing_id: String,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
+    #[schemars(schema_with = "words::state::<DeadState>")]
     state: DeadState,
     reason: String,
+    #[schemars(with = "words::Time")]
     at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
 }
 

@@ -5,10 +5,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::routing::get;
 use futures::{Stream, StreamExt as _, stream};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::{Happening, Watch};
@@ -16,6 +14,7 @@ use talaria_store::{Tx, sessions};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::keys::Caller;
+use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::Named;
 use crate::shared::App;
@@ -26,8 +25,10 @@ const ALIVE: Duration = Duration::from_secs(10);
 /// How soon a browser comes back after the gateway went away.
 const RETRY: Duration = Duration::from_secs(1);
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/sessions/{id}/events", get(watch))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/sessions/{id}/events", watch, || {
+        Operation::of("A conversation while it happens.").streams()
+    })
 }
 
 type Events = Sse<

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
@@ -16,33 +16,56 @@ use talaria_domain::profile::BusyPolicy;
 use talaria_store::Tx;
 use talaria_store::views::{self, EventView, Wanted};
 
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Page};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/inbox", get(list))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/inbox", list, || {
+        Operation::of("What was accepted, newest first.")
+            .filter(
+                "state",
+                "Only in this state.",
+                &words::one_state::<InboxState>(),
+            )
+            .filter("session", "Only of this conversation.", &words::id())
+            .lists::<EventRow>(&words::number())
+    })
 }
 
 /// An event without its words: those are in its trace.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct EventRow {
+    #[schemars(with = "words::Id")]
     id: EventId,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
     seq: i64,
+    #[schemars(schema_with = "words::state::<InboxState>")]
     state: InboxState,
     kind: &'static str,
+    #[schemars(with = "words::Address")]
     address: Address,
+    #[schemars(with = "words::Principal")]
     principal: Principal,
+    #[schemars(with = "Option<words::Name>")]
     message: Option<MessageId>,
     attempts: u32,
+    #[schemars(with = "Option<words::Id>")]
     run_id: Option<RunId>,
+    #[schemars(with = "Option<words::Id>")]
     merged_into: Option<EventId>,
     reason: Option<String>,
+    #[schemars(with = "Option<words::Name>")]
     busy: Option<BusyPolicy>,
+    #[schemars(with = "words::Time")]
     not_before: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     sent_at: Option<Timestamp>,
+    #[schemars(with = "words::Time")]
     received_at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
 }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use talaria_domain::address::Address;
@@ -16,32 +17,58 @@ use talaria_domain::names::ProfileName;
 use talaria_store::Tx;
 use talaria_store::views::{self, JobView, Wanted};
 
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/api/jobs", get(list))
-        .route("/api/jobs/{id}", get(show))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/jobs", list, || {
+            Operation::of("Work that outlives its turn, newest first.")
+                .filter(
+                    "state",
+                    "Only in this state.",
+                    &words::one_state::<JobState>(),
+                )
+                .filter("session", "Only of this conversation.", &words::id())
+                .lists::<JobRow>(&words::id())
+        })
+        .get("/api/jobs/{id}", show, || {
+            Operation::of("One job.").gives::<JobRow>(StatusCode::OK)
+        })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct JobRow {
+    #[schemars(with = "words::Id")]
     id: JobId,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
+    #[schemars(with = "Option<words::Id>")]
     run_id: Option<RunId>,
+    #[schemars(with = "words::Name")]
     profile: ProfileName,
+    #[schemars(with = "words::Name")]
     kind: JobKind,
+    #[schemars(schema_with = "words::state::<JobState>")]
     state: JobState,
+    #[schemars(with = "words::Name")]
     promise: Promise,
+    #[schemars(with = "words::Address")]
     to: Address,
+    #[schemars(with = "words::Anything")]
     work: Value,
+    #[schemars(with = "Option<words::Anything>")]
     handle: Option<Value>,
+    #[schemars(with = "Option<words::Anything>")]
     result: Option<Value>,
     told: Option<String>,
+    #[schemars(with = "Option<words::Time>")]
     consumed_at: Option<Timestamp>,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
 }
 

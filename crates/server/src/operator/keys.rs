@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::{delete, get};
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use talaria_domain::secret::ExposeSecret as _;
 
 use crate::access::keys::{self, FreshKey, KeyRow, Scope};
+use crate::contract::words::line_of;
+use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page, Sent};
 use crate::shared::App;
@@ -18,10 +21,21 @@ use crate::shared::App;
 /// How long a key's name may be.
 const NAME: usize = 100;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/api/keys", get(list).post(create))
-        .route("/api/keys/{id}", delete(revoke))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/keys", list, || {
+            Operation::of("Keys, without what is secret in them.")
+                .lists::<KeyRow>(&json!({ "type": "string" }))
+        })
+        .post("/api/keys", create, || {
+            let operation = Operation::of("Makes a key, and shows it this once.");
+            operation
+                .takes::<Creation>()
+                .gives::<Created>(StatusCode::CREATED)
+        })
+        .delete("/api/keys/{id}", revoke, || {
+            Operation::of("Takes a key back, at once.").gives_nothing(StatusCode::NO_CONTENT)
+        })
 }
 
 async fn list(
@@ -30,19 +44,21 @@ async fn list(
 ) -> Result<Json<Page<KeyRow, String>>, ApiError> {
     filters.only(&[])?;
     let (limit, after) = (filters.limit()?, filters.after::<String>()?);
-    let mut rows = keys::list(&app.shared.ledger).await?;
+    let mut rows = keys::list(&app.shared.ledger, &app.ring).await?;
     rows.retain(|row| after.as_ref().is_none_or(|after| row.id > *after));
     Ok(Json(Page::full(rows, limit, |row| row.id.clone())))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Creation {
+    #[schemars(schema_with = "line_of::<NAME>")]
     name: String,
+    #[schemars(length(min = 1))]
     scopes: BTreeSet<Scope>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Created {
     #[serde(flatten)]
     row: KeyRow,
@@ -83,7 +99,7 @@ async fn revoke(
     State(app): State<Arc<App>>,
     Named(id): Named<String>,
 ) -> Result<StatusCode, ApiError> {
-    if keys::revoke(&app.shared.ledger, id.clone()).await? {
+    if keys::revoke(&app.shared.ledger, &app.ring, id.clone()).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
     let message = format!("there is no key {id}");

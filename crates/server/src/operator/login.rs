@@ -3,24 +3,34 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::post;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::access::keys::Caller;
 use crate::access::login::{NoLink, login_link};
+use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::Sent;
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/login", post(login))
+pub(super) fn routes() -> Routes {
+    Routes::new().post("/api/login", login, || {
+        let url = json!({
+            "type": "object",
+            "properties": { "url": { "type": "string" } },
+            "required": ["url"]
+        });
+        Operation::of("A one-time link that makes a browser the operator's.")
+            .takes::<Nothing>()
+            .gives_shape(StatusCode::CREATED, &url)
+    })
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use talaria_domain::adapter::{Accepted, NotAccepted};
@@ -22,6 +22,7 @@ use talaria_store::transcripts::{self, Entry, Visibility};
 use talaria_store::{Tx, sessions};
 
 use crate::access::keys::Caller;
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page, Sent};
 use crate::shared::App;
@@ -30,19 +31,44 @@ use crate::surfaces;
 /// How long a client's own id may be.
 const CLIENT_ID: usize = 128;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/sessions/{id}/messages", get(list).post(post))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/sessions/{id}/messages", list, || {
+            Operation::of("What was said, in order.").lists::<MessageRow>(&words::number())
+        })
+        .post("/api/sessions/{id}/messages", post, || {
+            let event = json!({ "type": "string", "format": "uuid" });
+            let taken = json!({
+                "type": "object",
+                "properties": { "event_id": event, "session_id": event },
+                "required": ["event_id", "session_id"]
+            });
+            let again = json!({
+                "type": "object",
+                "properties": { "event_id": event, "duplicate": { "const": true } },
+                "required": ["event_id", "duplicate"]
+            });
+            Operation::of("Says something. What comes of it is told by the events.")
+                .takes::<Posting>()
+                .gives_shape(StatusCode::ACCEPTED, &taken)
+                .gives_shape(StatusCode::OK, &again)
+                .refuses(&[409])
+        })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct MessageRow {
     seq: i64,
+    #[schemars(with = "words::Name")]
     speaker: Speaker,
     text: String,
     /// Tool calls, attachments: whatever the model is shown beside the words.
+    #[schemars(with = "words::Anything")]
     detail: Value,
+    #[schemars(with = "Option<words::Id>")]
     run_id: Option<RunId>,
     visibility: &'static str,
+    #[schemars(with = "words::Time")]
     at: Timestamp,
 }
 
@@ -82,10 +108,12 @@ async fn list(
     Ok(Json(Page::of(rows, next)))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Posting {
+    #[schemars(regex(pattern = r"\S"))]
     text: String,
+    #[schemars(length(max = CLIENT_ID), regex(pattern = "^[!-~]+$"))]
     id: Option<String>,
 }
 
@@ -114,6 +142,9 @@ async fn post(
 /// The place that a conversation is at.
 async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<Address, ApiError> {
     let owner = caller.owner();
+    if let Some(place) = app.places.of(session, owner) {
+        return Ok(place);
+    }
     let work = move |tx: &mut Tx<'_>| {
         let session = sessions::get_owned(tx, owner, session)?;
         sessions::origin(tx, session.key)
@@ -125,7 +156,9 @@ async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<A
             key.platform
         ),
     };
-    surfaces::place(&key).ok_or_else(elsewhere)
+    let place = surfaces::place(&key).ok_or_else(elsewhere)?;
+    app.places.remember(session, owner, &place);
+    Ok(place)
 }
 
 fn event(app: &App, caller: Caller, address: Address, asked: Posting) -> Event {

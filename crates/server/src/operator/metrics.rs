@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
-use axum::routing::get;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::machine::{InboxState, Machine, PartState, RunState};
 use talaria_store::views::{self, Counts};
@@ -16,14 +14,18 @@ use super::probes;
 use super::status::of;
 use crate::access::guard::admit;
 use crate::access::keys::Scope;
+use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::health::PartReport;
 use crate::shared::{About, App};
 
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/metrics", get(metrics))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/metrics", metrics, || {
+        let operation = Operation::of("The same counts for Prometheus.");
+        operation.gives_text("text/plain").refuses(&[401])
+    })
 }
 
 async fn metrics(

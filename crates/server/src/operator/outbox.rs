@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, Receipt};
@@ -13,32 +13,50 @@ use talaria_domain::machine::PartState;
 use talaria_store::Tx;
 use talaria_store::views::{self, PartView, Wanted};
 
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Page};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/outbox", get(list))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/outbox", list, || {
+        Operation::of("What goes out, newest first.")
+            .filter(
+                "state",
+                "Only in this state.",
+                &words::one_state::<PartState>(),
+            )
+            .lists::<PartRow>(&words::id())
+    })
 }
 
 /// A part without what it shows: that is in its trace.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct PartRow {
+    #[schemars(with = "words::Id")]
     id: PartId,
+    #[schemars(with = "words::Id")]
     reply_id: ReplyId,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
     ordinal: u32,
+    #[schemars(schema_with = "words::state::<PartState>")]
     state: PartState,
+    #[schemars(with = "words::Time")]
     not_before: Timestamp,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
     attempts: Vec<AttemptRow>,
+    #[schemars(with = "Vec<words::Receipt>")]
     receipts: Vec<Receipt>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AttemptRow {
     #[serde(flatten)]
+    #[schemars(with = "words::Tagged")]
     outcome: Outcome,
+    #[schemars(with = "words::Time")]
     at: Timestamp,
 }
 

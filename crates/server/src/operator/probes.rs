@@ -4,37 +4,49 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::get;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use talaria_store::{Ledger, dead};
 
+use crate::contract::{Operation, Routes};
 use crate::health::{Condition, PartReport};
 use crate::shared::App;
 
 /// How long the store may take to answer a look.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/healthz", healthz, || {
+            let ok = json!({
+                "type": "object",
+                "properties": { "status": { "const": "ok" } },
+                "required": ["status"]
+            });
+            Operation::of("Whether the process runs.").gives_shape(StatusCode::OK, &ok)
+        })
+        .get("/readyz", readyz, || {
+            Operation::of("Whether messages get in and out.")
+                .gives::<Readiness>(StatusCode::OK)
+                .gives::<Readiness>(StatusCode::SERVICE_UNAVAILABLE)
+        })
 }
 
 async fn healthz() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Readiness {
     ready: bool,
     parts: Vec<Ready>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Ready {
     name: String,
     state: Condition,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
@@ -14,25 +14,44 @@ use talaria_domain::run::RunOutcome;
 use talaria_store::Tx;
 use talaria_store::views::{self, RunView, Wanted};
 
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Page};
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/runs", get(list))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/runs", list, || {
+        Operation::of("Executions of runners, newest first.")
+            .filter(
+                "state",
+                "Only in this state.",
+                &words::one_state::<RunState>(),
+            )
+            .filter("session", "Only of this conversation.", &words::id())
+            .lists::<RunRow>(&words::id())
+    })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct RunRow {
+    #[schemars(with = "words::Id")]
     id: RunId,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
+    #[schemars(with = "words::Name")]
     profile: ProfileName,
+    #[schemars(with = "words::Name")]
     runner: RunnerId,
+    #[schemars(schema_with = "words::state::<RunState>")]
     state: RunState,
     attempt: u32,
+    #[schemars(with = "Option<words::Tagged>")]
     outcome: Option<RunOutcome>,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
+    #[schemars(with = "words::Time")]
     active_at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
 }
 

@@ -3,45 +3,60 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::post;
-use axum::{Json, Router};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use talaria_domain::names::{AccountName, ChatId, PlatformName, ThreadId};
 
 use crate::access::keys::Caller;
+use crate::contract::{Operation, Routes, words};
 use crate::courier::{Destination, NotDispatched, Parcel};
 use crate::error::ApiError;
 use crate::input::Sent;
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/send", post(send))
+pub(super) fn routes() -> Routes {
+    Routes::new().post("/api/send", send, || {
+        let sent = json!({
+            "type": "object",
+            "properties": { "reply_id": { "type": "string", "format": "uuid" } },
+            "required": ["reply_id"]
+        });
+        Operation::of("Sends a text to a place, without an agent.")
+            .takes::<Sending>()
+            .gives_shape(StatusCode::ACCEPTED, &sent)
+    })
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Sending {
     to: Place,
+    #[schemars(regex(pattern = r"\S"))]
     text: String,
 }
 
 /// A place, in short or in full: in full, ids may have colons in them.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Place {
     Short(String),
     Full(FullPlace),
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FullPlace {
+    #[schemars(with = "words::Name")]
     platform: PlatformName,
+    #[schemars(with = "Option<words::Name>")]
     account: Option<AccountName>,
+    #[schemars(with = "Option<words::Name>")]
     chat: Option<ChatId>,
+    #[schemars(with = "Option<words::Name>")]
     thread: Option<ThreadId>,
 }
 

@@ -3,29 +3,34 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::machine::{InboxState, Machine, PartState};
+use talaria_domain::machine::{InboxState, Machine, PartState, RunState};
 use talaria_store::views;
 
 use super::probes;
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::health::PartReport;
 use crate::shared::App;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/status", get(status))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/status", status, || {
+        Operation::of("The gateway on one screen.").gives::<Status>(StatusCode::OK)
+    })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Status {
     version: String,
     profile: String,
     model: String,
     store: String,
+    #[schemars(with = "words::Time")]
     started_at: Timestamp,
     listen: String,
     parts: Vec<PartReport>,
@@ -35,25 +40,28 @@ struct Status {
     dead: i64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Lanes {
     open: i64,
     running: usize,
+    /// Runs that wait for a person.
+    waiting: i64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Inbox {
     queued: i64,
     claimed: i64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Outbox {
     queued: i64,
     sending: i64,
     retry: i64,
     doubted: i64,
     unknown: i64,
+    #[schemars(with = "Option<words::Time>")]
     oldest_undelivered: Option<Timestamp>,
 }
 
@@ -71,6 +79,7 @@ async fn status(State(app): State<Arc<App>>) -> Result<Json<Status>, ApiError> {
         lanes: Lanes {
             open: counts.lanes,
             running: app.shared.health.report().lanes_running,
+            waiting: of(&counts.runs, RunState::Waiting),
         },
         inbox: Inbox {
             queued: of(&counts.inbox, InboxState::Queued),

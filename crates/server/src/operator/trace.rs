@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::routing::get;
-use axum::{Json, Router};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
 use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
@@ -24,6 +25,7 @@ use super::inbox::EventRow;
 use super::jobs::JobRow;
 use super::outbox::PartRow;
 use super::runs::RunRow;
+use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::Named;
 use crate::shared::App;
@@ -31,11 +33,14 @@ use crate::shared::App;
 /// How much of a run's journal is shown.
 const JOURNAL: u32 = 1_000;
 
-pub(super) fn routes() -> Router<Arc<App>> {
-    Router::new().route("/api/trace/{id}", get(trace))
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/trace/{id}", trace, || {
+        let operation = Operation::of("The whole life of a message, from any one thing of it.");
+        operation.gives::<Trace>(StatusCode::OK)
+    })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Trace {
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,48 +51,61 @@ struct Trace {
     dead: Vec<LetterRow>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TracedEvent {
     #[serde(flatten)]
     row: EventRow,
+    #[schemars(with = "words::Tagged")]
     content: EventKind,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TracedRun {
     #[serde(flatten)]
     row: RunRow,
     journal: Vec<JournalRow>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct JournalRow {
     seq: i64,
     #[serde(flatten)]
+    #[schemars(with = "words::Tagged")]
     event: RunEvent,
+    #[schemars(with = "words::Time")]
     at: Timestamp,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TracedReply {
+    #[schemars(with = "words::Id")]
     id: ReplyId,
+    #[schemars(with = "words::Id")]
     session_id: SessionId,
+    #[schemars(with = "Option<words::Id>")]
     run_id: Option<RunId>,
+    #[schemars(with = "words::Name")]
     kind: ReplyKind,
+    #[schemars(schema_with = "words::state::<ReplyState>")]
     state: ReplyState,
+    #[schemars(with = "words::Name")]
     profile: ProfileName,
+    #[schemars(with = "words::Address")]
     to: Address,
     text: String,
     revision: i64,
+    #[schemars(with = "words::Time")]
     created_at: Timestamp,
+    #[schemars(with = "Option<words::Time>")]
     ended_at: Option<Timestamp>,
     parts: Vec<TracedPart>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TracedPart {
     #[serde(flatten)]
     row: PartRow,
+    #[schemars(with = "words::Tagged")]
     body: PartBody,
 }
 

@@ -223,7 +223,7 @@
 
   function open(id) {
     if (view.id) drafts.set(view.id, input.value);
-    view = { id, entries: new Map(), notices: new Map(), runs: new Map(), pending: [], nodes: new Map(), session: null, running: null };
+    view = { id, entries: new Map(), notices: new Map(), runs: new Map(), pending: [], questions: [], nodes: new Map(), session: null, running: null };
     log.replaceChildren();
     say('');
     input.value = drafts.get(id) ?? '';
@@ -270,7 +270,9 @@
     const from = mine.first ?? Math.max(0, session.last_seq - 100);
     const entries = await pages(path, from);
     const notices = (await api(path + '/notices')).data;
+    const questions = session.running ? (await api(path + '/questions')).data : [];
     if (mine !== view) return;
+    mine.questions = questions;
     mine.entries.clear();
     mine.first = from;
     for (const id of old) if (isAll && id !== session.running) mine.runs.delete(id);
@@ -343,6 +345,7 @@
       view.running = what.run;
       soon();
     } else if (what.happening === 'yielded') step(what.run, what.what);
+    else if (what.kind === 'prompt') soon();
     else if (what.run) {
       const run = begin(what.run);
       const last = run.steps.findLast((one) => one.kind === 'text');
@@ -374,7 +377,15 @@
       const call = run.steps.find((one) => one.call === what.call);
       if (call) Object.assign(call, { output: what.output, result: what.result });
     } else if (what.event === 'steered') run.steps.push({ kind: 'aside', text: `You added: ${what.text}` });
-    else if (what.event === 'action_requested') run.steps.push({ kind: 'aside', text: what.action.text ?? `May I do this? ${what.action.effect} (/approve or /deny)` });
+    else if (what.event === 'action_requested') {
+      run.steps.push({ kind: 'aside', request: what.request, text: what.action.text ?? `May I do this? ${what.action.effect}` });
+      soon();
+    } else if (what.event === 'action_settled') {
+      const asked = run.steps.find((one) => one.request === what.request);
+      const answer = { approved: 'Approved', denied: 'Denied', said: what.answer?.text }[what.answer?.answer];
+      if (asked) asked.settled = answer ?? { expired: 'Nobody answered', withdrawn: 'No longer asked' }[what.state];
+      view.questions = view.questions.filter((one) => one.request_id !== what.request);
+    }
     else if (what.event === 'ended') {
       Object.assign(run, { isOver: true, outcome: what });
       if (view.running === id) view.running = null;
@@ -428,6 +439,9 @@
       const order = question ? [question.order[0], question.order[1] + 0.5] : [run.at, 1];
       all.push({ ...run, key: 'r' + id, kind: 'run', order, sign: `live${run.version}${run.isOver}` });
     }
+    for (const one of view.questions) {
+      all.push({ ...one, kind_of: one.kind, key: 'q' + one.request_id, kind: 'question', at: one.asked_at, order: [Infinity, 0], sign: `${one.error}${one.isSent}` });
+    }
     for (const { reply_id: id, text, at } of view.notices.values()) {
       if (!said.has(text)) all.push({ key: 'n' + id, kind: 'notice', text, at: at ?? made(id), order: [at ?? Infinity, Infinity], sign: text + at });
     }
@@ -464,6 +478,7 @@
       if (!shown) view.nodes.set(one.key, shown = { node: node('article', { className: 'item' }), parts: [] });
       if (shown.sign !== one.sign) {
         if (one.kind === 'run') paintRun(shown, one);
+        else if (one.kind === 'question') paintQuestion(shown, one);
         else paintMessage(shown, one);
         shown.sign = one.sign;
       }
@@ -502,6 +517,36 @@
     item.setAttribute('aria-label', 'You');
   }
 
+  function paintQuestion(shown, one) {
+    const { node: item } = shown;
+    item.className = `item question ${one.kind_of}`;
+    item.setAttribute('aria-label', 'A question to you');
+    const isApproval = one.kind_of === 'approval';
+    const head = isApproval ? node('p', {}, 'May I do this?') : markdown(one.text);
+    const buttons = one.buttons.map((label) => {
+      const button = node('button', { disabled: !!one.isSent }, label);
+      button.onclick = () => decide(one.request_id, isApproval ? { decision: label.toLowerCase() } : { decision: 'answer', text: label });
+      return button;
+    });
+    const hint = isApproval || buttons.length ? `Or write the answer below, or /deny ${one.code}.` : 'Write the answer below.';
+    item.replaceChildren(head, isApproval ? node('pre', { tabIndex: 0 }, one.text) : '', node('div', { className: 'choices' }, ...buttons),
+      node('small', { className: one.error ? 'alarm' : '' }, one.error ? `Not taken: ${one.error}.` : hint), clock(one.at));
+  }
+
+  async function decide(request, choice) {
+    const one = view.questions.find((other) => other.request_id === request);
+    if (!one || one.isSent) return;
+    Object.assign(one, { isSent: true, error: undefined });
+    draw();
+    try {
+      await api(`/questions/${request}`, 'POST', choice);
+    } catch (error) {
+      Object.assign(one, { isSent: false, error: error.message });
+      draw();
+    }
+    soon();
+  }
+
   function paintRun(shown, one) {
     const { node: item, parts } = shown;
     item.className = 'item agent';
@@ -531,7 +576,8 @@
 
   function paintStep(step, before) {
     if (step.kind === 'text') return markdown(step.text);
-    if (step.kind === 'aside') return node('p', { className: 'foot' }, step.text);
+    // While it is open, it stands below with its buttons.
+    if (step.kind === 'aside') return node('p', { className: 'foot', hidden: !!step.request && !step.settled }, step.settled ? `${step.text} ${step.settled}.` : step.text);
     const isOpen = before?.open ?? false;
     const fold = (summary, ...texts) => node('details', { open: isOpen }, node('summary', {}, ...summary),
       ...texts.filter(Boolean).map((text) => node('pre', { tabIndex: 0 }, text)));

@@ -112,9 +112,7 @@ async fn answered(world: &World) -> Answered {
             START,
         )?;
         outbox::finish(tx, reply, START)?;
-        let outcome = RunOutcome::Completed {
-            usage: Usage::default(),
-        };
+        let outcome = RunOutcome::completed(Usage::default());
         runs::complete(tx, &lane, run, &outcome, START)?;
         inbox::complete(tx, &lane, event, START)
     };

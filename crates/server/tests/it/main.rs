@@ -7,13 +7,21 @@
     reason = "a test that meets the unexpected should stop there"
 )]
 
+mod conformity;
 mod gateway;
 mod programs;
 mod world;
 
+mod approving;
 mod asking_wrongly;
+mod coming_in_crowds;
 mod completing;
+mod describing;
+mod failing;
+mod forgetting;
 mod getting_in;
+mod inviting;
+mod keeping_keys;
 mod looking_after;
 mod refusing;
 mod responding;

@@ -1,5 +1,6 @@
 //! Programs that call a server with a real gateway behind it, on a real ledger in a temporary file. What thinks is told by
-//! the message what to do: `hang` until it is stopped, `fail`, use a `tool`, be `silent`; else it says the message again.
+//! the message what to do: `hang` until it is stopped, `fail`, use a `tool`, be `silent`, ask (see
+//! `approving.rs`); else it says the message again.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -8,17 +9,18 @@ use std::time::Duration;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use talaria_domain::adapter::Pending;
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, Right};
 use talaria_domain::clock::{Clock, ManualClock, SystemClock};
 use talaria_domain::ids::{Ids, JobId, RandomIds};
 use talaria_domain::job::{Job, Jobs, Worker};
 use talaria_domain::profile::{BusyPolicy, Profile};
-use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::run::{Failure, FailureCode, Finish, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::secret::SecretString;
 use talaria_domain::session_key::Sharing;
 use talaria_gateway::access::{AccessPolicy, Trust};
+use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
@@ -35,6 +37,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::approving;
+use crate::conformity;
 use crate::world::{OPERATOR, PATIENCE, START};
 
 /// A server, a gateway, and what thinks.
@@ -165,13 +169,17 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
     let profile = ProfileSettings {
         profile,
         runner: Arc::<Parrot>::clone(parrot),
-        authority: Authority::default(),
+        authority: Authority {
+            rights: Right::ALL.into(),
+            ..Authority::default()
+        },
         reset: Reset::default(),
     };
     Settings {
         node: "node".into(),
         profiles: [("assistant".into(), profile)].into(),
         accounts,
+        bindings: Bindings::default(),
         limits: Limits::default(),
         split: pieces,
         worker: Arc::new(NoProcesses),
@@ -205,6 +213,7 @@ fn shared(
             started_at: START,
         },
         public_url: None,
+        callback: None,
     }
 }
 
@@ -258,6 +267,10 @@ impl Parrot {
         self.turns.lock().unwrap().push(turn.clone());
         self.moved.notify_waiters();
         let prompt = turn.prompt.as_str();
+        if let Some(text) = approving::asked(host, prompt).await {
+            host.journal(RunEvent::MessageCompleted { text }).await?;
+            return Ok(RunOutcome::completed(Usage::default()));
+        }
         if prompt.contains("tool") {
             self.use_tool(host).await?;
         }
@@ -270,8 +283,7 @@ impl Parrot {
             return Err(Stopped);
         }
         if prompt.contains("fail") {
-            let reason = "the model answered 500".to_owned();
-            return Ok(RunOutcome::Failed { reason });
+            return Ok(failure_of(prompt));
         }
         if !prompt.contains("silent") {
             for text in ["re: ", prompt] {
@@ -281,12 +293,18 @@ impl Parrot {
             let text = format!("re: {prompt}");
             host.journal(RunEvent::MessageCompleted { text }).await?;
         }
-        Ok(RunOutcome::Completed {
-            usage: Usage {
-                input_tokens: 11,
-                output_tokens: 7,
-            },
-        })
+        let usage = Usage {
+            input_tokens: 11,
+            output_tokens: 7,
+        };
+        let finish = if prompt.contains("cut off") {
+            Finish::Length
+        } else if prompt.contains("withhold") {
+            Finish::ContentFilter
+        } else {
+            Finish::Stop
+        };
+        Ok(RunOutcome::Completed { usage, finish })
     }
 
     async fn use_tool(&self, host: &dyn Host) -> std::result::Result<(), Stopped> {
@@ -315,6 +333,21 @@ impl Parrot {
         };
         host.journal(completed).await
     }
+}
+
+/// `fail` with no code, or with one that is named after it: `fail model_auth`.
+fn failure_of(prompt: &str) -> RunOutcome {
+    let named = prompt
+        .split_whitespace()
+        .skip_while(|word| *word != "fail")
+        .nth(1);
+    let code = named.map(|name| serde_json::from_value(json!(name)).unwrap());
+    let failure = Failure::of(code.unwrap_or_default(), "the model answered 500");
+    let retry_after_seconds = (failure.code == FailureCode::ModelOverloaded).then_some(7);
+    RunOutcome::Failed(Failure {
+        retry_after_seconds,
+        ..failure
+    })
 }
 
 impl Runner for Parrot {
@@ -363,16 +396,23 @@ impl Program<'_> {
     }
 
     async fn ask(&self, request: reqwest::RequestBuilder) -> Answer {
-        let response = request.send().await.unwrap();
+        let request = request.build().unwrap();
+        let asked = (request.method().clone(), request.url().path().to_owned());
+        let response = self.world.client.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let words = response.text().await.unwrap();
         let body = serde_json::from_str(&words).unwrap_or(Value::Null);
-        Answer {
+        let answer = Answer {
             status,
             headers,
             body,
             words,
-        }
+        };
+        let (type_of, body) = (answer.header("content-type"), &answer.body);
+        conformity::of(self.world.address)
+            .await
+            .check(&asked, (status, type_of), body);
+        answer
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

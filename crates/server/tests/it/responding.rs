@@ -13,6 +13,7 @@ async fn asks(program: &Program<'_>, body: Value) -> Answer {
 
 fn text(response: &Value) -> String {
     let items = response["output"].as_array().unwrap().iter();
+    let items = items.filter(|item| item["type"] == "message");
     let texts = items.map(|item| item["content"][0]["text"].as_str().unwrap());
     texts.collect::<Vec<_>>().join("|")
 }
@@ -91,8 +92,6 @@ async fn a_response_follows_the_last_one_of_its_conversation() {
         .map(|said| said.text.as_str())
         .collect();
     assert_eq!(before, ["one", "re: one"]);
-    let branch = asks(&ada, follows(&first)).await;
-    branch.refused(StatusCode::BAD_REQUEST, "unsupported_parameter");
     let foreign = asks(&bob, follows(&second)).await;
     foreign.refused(StatusCode::NOT_FOUND, "not_found");
     let by_name = json!({"input": "three", "conversation": second.session()});
@@ -106,6 +105,107 @@ async fn a_response_follows_the_last_one_of_its_conversation() {
         0,
         "what has ended is not done again"
     );
+    world.end().await;
+}
+
+/// What the agent knew when it was asked this.
+fn history(world: &World, prompt: &str) -> Vec<String> {
+    let turns = world.parrot.turns();
+    let turn = turns.iter().find(|turn| turn.prompt == prompt).unwrap();
+    turn.history.iter().map(|said| said.text.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_response_that_is_followed_twice_has_two_answers_that_know_nothing_of_each_other() {
+    let world = World::start().await;
+    let ada = world.program("ada").await;
+    let follows = |input: &str, answer: &Answer| json!({"input": input, "previous_response_id": answer.body["id"]});
+    let first = asks(&ada, json!({"input": "one"})).await;
+    let second = asks(&ada, follows("two", &first)).await;
+    let (left, right) = tokio::join!(
+        asks(&ada, follows("left", &second)),
+        asks(&ada, follows("right", &second))
+    );
+    let early = asks(&ada, follows("early", &first)).await;
+    for (answer, said) in [
+        (&left, "re: left"),
+        (&right, "re: right"),
+        (&early, "re: early"),
+    ] {
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.words);
+        assert_eq!(text(&answer.body), said);
+    }
+    let both = ["one", "re: one", "two", "re: two"];
+    assert_eq!(history(&world, "left"), both);
+    assert_eq!(history(&world, "right"), both);
+    assert_eq!(history(&world, "early"), ["one", "re: one"]);
+    assert_ne!(left.session(), right.session());
+    // Each goes on by itself.
+    asks(&ada, follows("more left", &left)).await;
+    asks(&ada, follows("more right", &right)).await;
+    assert_eq!(history(&world, "more left")[4..], ["left", "re: left"]);
+    assert_eq!(history(&world, "more right")[4..], ["right", "re: right"]);
+    // One that failed can be followed, too: that it did is known.
+    let failed = ada
+        .post(PATH, &json!({"input": "fail", "stream": true}))
+        .await;
+    let id = failed
+        .words
+        .split("resp_")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    for input in ["after", "once more after"] {
+        let body = json!({"input": input, "previous_response_id": format!("resp_{id}")});
+        assert_eq!(asks(&ada, body).await.status, StatusCode::OK);
+        let known = history(&world, input);
+        assert_eq!(known.len(), 2, "{known:?}");
+        assert!(known[1].starts_with("I could not finish this"), "{known:?}");
+    }
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_was_cut_off_goes_on_where_its_reader_was() {
+    let world = World::start().await;
+    let operator = world.operator();
+    let body = json!({"input": "use a tool", "stream": true});
+    let all = operator.opens(Method::POST, PATH, &body).await.all().await;
+    let id = all[0].body()["response"]["id"].as_str().unwrap().to_owned();
+    let reads = async |query: &str| {
+        let path = format!("{PATH}/{id}?stream=true{query}");
+        operator
+            .opens(Method::GET, &path, &Value::Null)
+            .await
+            .all()
+            .await
+    };
+    assert_eq!(reads("").await, all);
+    for last in 0..all.len() {
+        let rest = reads(&format!("&starting_after={last}")).await;
+        assert_eq!(rest, all[last + 1..], "{last}");
+    }
+    let odd = operator.get(&format!("{PATH}/{id}?starting_after=1")).await;
+    odd.refused(StatusCode::BAD_REQUEST, "bad_input");
+
+    // Whoever only reads stops nothing by leaving, and is told what happens meanwhile.
+    let body = json!({"input": "hang", "stream": true});
+    let mut first = operator.opens(Method::POST, PATH, &body).await;
+    let begun = first.next().await.unwrap().body();
+    let path = format!("{PATH}/{}", begun["response"]["id"].as_str().unwrap());
+    let streamed = format!("{path}?stream=true");
+    let mut reader = operator.opens(Method::GET, &streamed, &Value::Null).await;
+    while reader.next().await.unwrap().name.as_deref() != Some("response.output_text.delta") {}
+    drop(reader);
+    let reader = operator.opens(Method::GET, &streamed, &Value::Null).await;
+    let cancelled = operator.post(&format!("{path}/cancel"), &json!({})).await;
+    assert_eq!(cancelled.status, StatusCode::OK, "{}", cancelled.words);
+    let last = reader.all().await.pop().unwrap();
+    assert_eq!(last.name.as_deref(), Some("response.incomplete"));
+    let theirs = first.all().await.pop().unwrap();
+    assert_eq!(theirs, last);
     world.end().await;
 }
 

@@ -85,7 +85,7 @@ async fn the_status_is_the_gateway_on_one_screen() {
             {"name": "store", "state": "connected", "detail": null, "last_receive": null, "last_send": null},
             {"name": "bot", "state": "connected", "detail": "because", "last_receive": START, "last_send": null},
         ],
-        "lanes": {"open": 1, "running": 3},
+        "lanes": {"open": 1, "running": 3, "waiting": 0},
         "inbox": {"queued": 1, "claimed": 0},
         "outbox": {"queued": 1, "sending": 0, "retry": 0, "doubted": 0, "unknown": 0, "oldest_undelivered": START},
         "dead": 0,

@@ -79,12 +79,7 @@ fn one_of_each(gateway: &Gateway) -> [Happening; 6] {
             run: Some(run),
             text: "two\nlines".to_owned(),
         },
-        yields(
-            3,
-            RunEvent::Ended(RunOutcome::Completed {
-                usage: Usage::default(),
-            }),
-        ),
+        yields(3, RunEvent::Ended(RunOutcome::completed(Usage::default()))),
         Happening::Missed,
     ]
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use talaria_domain::clock::{ManualClock, Timestamp};
 use talaria_domain::ids::SessionId;
 use talaria_domain::secret::SecretString;
-use talaria_server::{About, OperatorKeys, Shared, serve};
+use talaria_server::{About, OperatorKeys, Shared, Terms, serve_on};
 use talaria_store::maintenance::integrity;
 use talaria_store::{Durability, Ledger, Result, Settings, Tx};
 use tokio::net::TcpListener;
@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::conformity;
 use crate::gateway::Gateway;
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_790_000_000_000);
@@ -40,12 +41,17 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn start() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", store(&directory).display());
-        Self::open(directory, url).await
+        Self::on(Terms::default()).await
     }
 
-    async fn open(directory: tempfile::TempDir, url: String) -> Self {
+    /// On terms of its own.
+    pub(crate) async fn on(terms: Terms) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", store(&directory).display());
+        Self::open(directory, url, terms).await
+    }
+
+    async fn open(directory: tempfile::TempDir, url: String, terms: Terms) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let settings = Settings {
             url: url.clone(),
@@ -57,7 +63,7 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
         let shared = shared(&gateway);
-        let serving = TaskTracker::new().spawn(serve(listener, shared, stop.clone()));
+        let serving = TaskTracker::new().spawn(serve_on(listener, shared, terms, stop.clone()));
         Self {
             address,
             gateway,
@@ -140,7 +146,7 @@ pub(crate) struct Closed {
 impl Closed {
     /// A new process on the same store.
     pub(crate) async fn restarted(self) -> World {
-        World::open(self.directory, self.url).await
+        World::open(self.directory, self.url, Terms::default()).await
     }
 }
 
@@ -169,6 +175,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
             started_at: START,
         },
         public_url: None,
+        callback: None,
     }
 }
 
@@ -215,16 +222,23 @@ impl Person<'_> {
     }
 
     async fn ask(&self, request: reqwest::RequestBuilder) -> Answer {
-        let response = request.send().await.unwrap();
+        let request = request.build().unwrap();
+        let asked = (request.method().clone(), request.url().path().to_owned());
+        let response = self.world.client.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let words = response.text().await.unwrap();
         let body = serde_json::from_str(&words).unwrap_or(Value::Null);
-        Answer {
+        let answer = Answer {
             status,
             headers,
             body,
             words,
-        }
+        };
+        let (type_of, body) = (answer.header("content-type"), &answer.body);
+        conformity::of(self.world.address)
+            .await
+            .check(&asked, (status, type_of), body);
+        answer
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

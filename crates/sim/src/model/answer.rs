@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 const CREATED: u64 = 1_700_000_000;
+const BYTES_PER_TOKEN: usize = 4;
 /// What a piece needs around its text.
 const DRESS: usize = 192;
 
@@ -37,6 +38,8 @@ impl Default for Pace {
 pub(super) enum Spoken<'a> {
     /// Words.
     Text(&'a str),
+    /// The start of longer ones.
+    Cut(&'a str),
     /// A call of the terminal.
     Call(&'a str),
 }
@@ -62,9 +65,18 @@ struct Usage {
     total: usize,
 }
 
-impl Spoken<'_> {
+impl<'a> Spoken<'a> {
+    /// A text, as far as so many tokens go.
+    pub(super) fn within(text: &'a str, most: usize) -> Self {
+        if tokens(text.len()) <= most {
+            return Self::Text(text);
+        }
+        let end = text.floor_char_boundary(most.saturating_mul(BYTES_PER_TOKEN));
+        Self::Cut(text.get(..end).unwrap_or_default())
+    }
+
     fn usage(self, frame: Frame<'_>) -> Usage {
-        let (Self::Text(text) | Self::Call(text)) = self;
+        let (Self::Text(text) | Self::Cut(text) | Self::Call(text)) = self;
         let (asked, answered) = (frame.prompt_tokens, tokens(text.len()));
         Usage {
             asked,
@@ -76,6 +88,7 @@ impl Spoken<'_> {
     const fn finish(self) -> &'static str {
         match self {
             Self::Text(_) => "stop",
+            Self::Cut(_) => "length",
             Self::Call(_) => "tool_calls",
         }
     }
@@ -83,7 +96,7 @@ impl Spoken<'_> {
 
 /// About how many tokens so many bytes are.
 pub(super) const fn tokens(bytes: usize) -> usize {
-    bytes.div_ceil(4)
+    bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
 /// The answer in one.
@@ -97,7 +110,7 @@ pub(super) fn whole(frame: Frame<'_>, spoken: Spoken<'_>) -> Vec<u8> {
     out.json(frame.model);
     out.text(r#","choices":[{"index":0,"message":{"role":"assistant","content":"#);
     match spoken {
-        Spoken::Text(text) => out.json(text),
+        Spoken::Text(text) | Spoken::Cut(text) => out.json(text),
         Spoken::Call(command) => {
             out.text("null,");
             out.call(frame, command);
@@ -121,12 +134,12 @@ pub(super) fn stream(frame: Frame<'_>, spoken: Spoken<'_>, pieces: usize, cost: 
     head.text(r#","model":"#);
     head.json(frame.model);
     head.text(r#","choices":["#);
-    let (Spoken::Text(text) | Spoken::Call(text)) = spoken;
+    let (Spoken::Text(text) | Spoken::Cut(text) | Spoken::Call(text)) = spoken;
     let room = text.len() + (pieces + 4) * (head.0.len() + DRESS);
     let mut out = Buffer(Vec::with_capacity(room));
     let mut ends = Vec::with_capacity(pieces);
     match spoken {
-        Spoken::Text(text) => {
+        Spoken::Text(text) | Spoken::Cut(text) => {
             for piece in cut(text, pieces) {
                 let role = if ends.is_empty() {
                     r#""role":"assistant","#

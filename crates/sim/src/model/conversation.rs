@@ -23,6 +23,10 @@ pub(super) struct Request<'a> {
     pub(super) stream: bool,
     #[serde(default)]
     stream_options: Option<StreamOptions>,
+    #[serde(default)]
+    max_tokens: Option<usize>,
+    #[serde(default)]
+    max_completion_tokens: Option<usize>,
 }
 
 impl Request<'_> {
@@ -30,6 +34,12 @@ impl Request<'_> {
     pub(super) fn wants_usage(&self) -> bool {
         let options = self.stream_options.as_ref();
         options.is_some_and(|options| options.include_usage)
+    }
+
+    /// The most that may be answered, in tokens.
+    pub(super) fn most(&self) -> usize {
+        let most = self.max_completion_tokens.or(self.max_tokens);
+        most.unwrap_or(usize::MAX)
     }
 }
 

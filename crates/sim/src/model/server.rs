@@ -104,7 +104,10 @@ async fn complete(State(desk): State<Arc<Desk>>, body: Bytes) -> Response {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
             refuse(status, "told to")
         }
-        Line::Say(text) => say(desk.pace, &request, frame, Spoken::Text(&text)).await,
+        Line::Say(text) => {
+            let spoken = Spoken::within(&text, request.most());
+            say(desk.pace, &request, frame, spoken).await
+        }
         Line::Call(command) => say(desk.pace, &request, frame, Spoken::Call(command)).await,
     }
 }

@@ -202,7 +202,10 @@ async fn launch(
 }
 
 /// As tools are used: what they do is only begun after it was recorded that they are.
-async fn used(host: &dyn Host, tool: impl Future<Output = String>) -> Result<String, Stopped> {
+pub(super) async fn used(
+    host: &dyn Host,
+    tool: impl Future<Output = String>,
+) -> Result<String, Stopped> {
     let call = "call-later".to_owned();
     let started = RunEvent::ToolStarted {
         call: call.clone(),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use futures::FutureExt as _;
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, Right};
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, Profile};
 use talaria_domain::scope::StatePolicy;
 use talaria_gateway::Parts;
 use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::binding::Bindings;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
 use talaria_platforms::split::pieces;
 use talaria_store::{Ledger, Tx};
@@ -123,7 +124,10 @@ impl World {
                 state: StatePolicy::default(),
             },
             runner: Arc::new(ScriptedRunner(Arc::clone(&self.script))),
-            authority: Authority::default(),
+            authority: Authority {
+                rights: Right::ALL.into(),
+                ..Authority::default()
+            },
             reset: settings.reset,
         };
         let vendors = self.vendors.iter().zip(ACCOUNTS);
@@ -136,6 +140,7 @@ impl World {
                 accounts: vendors
                     .map(|(vendor, (name, _))| self.account(vendor, name, ids))
                     .collect(),
+                bindings: Bindings::default(),
                 limits: settings.limits,
                 split: pieces,
                 worker: match self.plan.staging.flaw {

@@ -13,7 +13,7 @@ macro_rules! tables {
 }
 
 /// Every table that is not derived from another.
-const TABLES: [(&str, &str); 16] = tables![
+const TABLES: [(&str, &str); 17] = tables![
     "session_keys",
     "session_origins",
     "sessions",
@@ -22,6 +22,7 @@ const TABLES: [(&str, &str); 16] = tables![
     "leases",
     "runs",
     "run_events",
+    "questions",
     "transcripts",
     "replies",
     "parts",

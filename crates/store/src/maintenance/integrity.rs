@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 10] = [
+const CHECKS: [(&str, &str); 11] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -49,6 +49,11 @@ const CHECKS: [(&str, &str); 10] = [
     (
         "run events without a run",
         "SELECT COUNT(*) FROM run_events e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id)",
+    ),
+    (
+        "open questions that no run waits for",
+        "SELECT COUNT(*) FROM questions q WHERE q.ended_at IS NULL AND NOT EXISTS (
+             SELECT 1 FROM runs r WHERE r.run_id = q.run_id AND r.state = 'waiting')",
     ),
     (
         "entries without a session",

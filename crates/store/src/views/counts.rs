@@ -32,7 +32,8 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Counts> {
     let inbox =
         "SELECT state, COUNT(*) FROM inbox WHERE state IN ('queued', 'claimed') GROUP BY state";
     let lanes = "SELECT COUNT(DISTINCT session_id) FROM inbox WHERE state IN ('queued', 'claimed')";
-    let runs = "SELECT state, COUNT(*) FROM runs WHERE ended_at IS NULL GROUP BY state";
+    let runs = "SELECT r.state, COUNT(*) FROM inbox i JOIN runs r ON r.run_id = i.run_id
+                WHERE i.state = 'claimed' AND r.ended_at IS NULL GROUP BY r.state";
     let outbox = "SELECT state, COUNT(*) FROM parts
                   WHERE state IN ('queued', 'retry', 'sending', 'doubted') GROUP BY state";
     let oldest = "SELECT MIN(created_at) FROM parts WHERE state IN ('queued', 'retry', 'sending', 'doubted')";

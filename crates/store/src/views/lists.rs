@@ -143,9 +143,9 @@ pub fn runs(
     let asked = look(wanted.limit, open.is_none() && state.is_some());
     let looked = match (open, session) {
         (Some(open), _) => tx.rows(
-            "SELECT run_id, state FROM runs
-             WHERE ended_at IS NULL AND state = ?2 AND COALESCE(run_id, run_id) < ?1
-             ORDER BY COALESCE(run_id, run_id) DESC LIMIT ?3",
+            "SELECT r.run_id, r.state FROM inbox i JOIN runs r ON r.run_id = i.run_id
+             WHERE i.state = 'claimed' AND r.ended_at IS NULL AND r.state = ?2 AND i.run_id < ?1
+             ORDER BY i.run_id DESC LIMIT ?3",
             bind![before, open.as_str(), asked],
             by_own_id,
         ),

@@ -112,7 +112,7 @@ async fn ends(world: &World, turn: &Turn) {
     let usage = Usage::default();
     world
         .write(move |tx| {
-            let outcome = RunOutcome::Completed { usage };
+            let outcome = RunOutcome::completed(usage);
             runs::complete(tx, &turn.lane, turn.run, &outcome, at)?;
             inbox::complete(tx, &turn.lane, turn.event, at)?;
             jobs::complete(
@@ -231,6 +231,7 @@ async fn fill(world: &World) {
     ends(world, &turn(world, "ada", "north").await).await;
     dies(world, &turn(world, "bob", "north").await).await;
     turn(world, "cyd", "south").await;
+    crate::asking::asks(world, "dan").await;
     let at = world.now();
     world
         .write(move |tx| state::set(tx, scope(), "tea", &json!("green"), at))

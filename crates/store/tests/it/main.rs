@@ -11,8 +11,10 @@
 mod world;
 
 mod accepting;
+mod asking;
 mod batching;
 mod fencing;
+mod forgetting;
 mod keeping_house;
 mod lanes;
 mod lost_server;

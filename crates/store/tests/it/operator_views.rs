@@ -7,7 +7,7 @@ use talaria_domain::delivery::{Outcome, ReplyKind};
 use talaria_domain::ids::{DeadId, EventId, JobId, PartId, ReplyId, RunId, SessionId};
 use talaria_domain::job::{JobKind, Promise};
 use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
-use talaria_domain::run::{RunEvent, RunOutcome, Usage};
+use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, Usage};
 use talaria_store::dead::{self, Thing};
 use talaria_store::inbox;
 use talaria_store::jobs::{self, Order};
@@ -72,7 +72,7 @@ async fn tries(world: &World, who: &str, (event, lane): (EventId, &Lease), attem
 async fn fails(world: &World, turn: &Turn, run: RunId) {
     let (lease, event, at) = (turn.lane.clone(), turn.event, world.now());
     let reason = "no answer".to_owned();
-    let outcome = RunOutcome::Failed { reason };
+    let outcome = RunOutcome::failed(FailureCode::Other, reason);
     world
         .write(move |tx| {
             runs::complete(tx, &lease, run, &outcome, at)?;
@@ -100,9 +100,7 @@ async fn answers(world: &World, who: &str, turn: &Turn, run: RunId) -> (ReplyId,
                 tx,
                 &lease,
                 run,
-                &RunOutcome::Completed {
-                    usage: Usage::default(),
-                },
+                &RunOutcome::completed(Usage::default()),
                 at,
             )?;
             inbox::complete(tx, &lease, event, at)

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_store::search::{self, Hit};
-use talaria_store::state::{self, Remembered, Swap};
+use talaria_store::state::{self, Page, Remembered, Swap};
 use talaria_store::transcripts::{self, Entry, Speaker, Stretch, Utterance, Visibility};
 use talaria_store::{Conflict, StoreError, sessions};
 
@@ -397,6 +397,80 @@ both_engines! {
         }
         let listed = world.read(move |tx| state::list(tx, ada, "B")).await;
         assert_eq!(listed, [("B".to_owned(), Remembered { value: json!("B"), version: 1 })]);
+    }
+
+    async fn a_page_goes_on_where_the_last_one_ended(world) {
+        let ada = scope("ada");
+        for name in ["a_1", "a_2", "a%3", "b"] {
+            remembers(world, ada, name, json!(name)).await;
+        }
+        remembers(world, scope("bob"), "a_9", json!(9)).await;
+        let page = async |prefix: &str, after: Option<&str>, limit: u32| {
+            let page = Page { prefix: prefix.to_owned(), after: after.map(str::to_owned), limit };
+            let found = world.read(move |tx| state::page(tx, ada, &page)).await;
+            found.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(page("", None, 2).await, ["a%3", "a_1"]);
+        assert_eq!(page("", Some("a_1"), 2).await, ["a_2", "b"]);
+        assert_eq!(page("a_", None, 10).await, ["a_1", "a_2"]);
+        assert_eq!(page("a_", Some("a_2"), 10).await, [""; 0]);
+        assert_eq!(world.read(move |tx| state::count(tx, ada)).await, 4);
+        assert_eq!(world.read(|tx| state::count(tx, scope("cyd"))).await, 0);
+    }
+
+    async fn several_scopes_are_shown_at_once_and_what_is_too_much_is_left_out(world) {
+        let [ada, bob] = ["ada", "bob"].map(scope);
+        remembers(world, ada, "tea", json!("green")).await;
+        remembers(world, bob, "tea", json!("x".repeat(50))).await;
+        remembers(world, scope("cyd"), "tea", json!("hers")).await;
+        let shown = async |scopes: Vec<ScopeKey>, most: u32, largest: u32| {
+            let shown = world.read(move |tx| state::shown(tx, &scopes, most, largest)).await;
+            let values: Vec<_> = shown.values.into_iter().map(|(scope, _, value)| (scope, value)).collect();
+            (values, shown.is_whole)
+        };
+        assert_eq!(shown(vec![], 10, 100).await, (vec![], true));
+        assert_eq!(shown(vec![ada], 10, 100).await, (vec![(ada, json!("green"))], true));
+        let (both, is_whole) = shown(vec![ada, bob], 10, 100).await;
+        assert_eq!((both.len(), is_whole), (2, true));
+        assert_eq!(shown(vec![ada, bob], 10, 20).await, (vec![(ada, json!("green"))], false), "one is too large");
+        let (few, is_whole) = shown(vec![ada, bob], 1, 100).await;
+        assert_eq!((few.len(), is_whole), (1, false), "there are more");
+    }
+
+    async fn the_newest_before_a_number_come_in_order_without_what_was_undone(world) {
+        let session = said(world, "ada", &["one", "two", "three", "four", "five"]).await;
+        let stretch = Stretch { from: 2, to: 2 };
+        world.write(move |tx| transcripts::hide(tx, session, stretch, Visibility::Undone)).await;
+        let stretch = Stretch { from: 3, to: 3 };
+        world.write(move |tx| transcripts::hide(tx, session, stretch, Visibility::Compacted)).await;
+        let before = async |number: i64, limit: u32| {
+            let found = world.read(move |tx| transcripts::before(tx, session, number, limit)).await;
+            found.into_iter().map(|entry| entry.text).collect::<Vec<_>>()
+        };
+        assert_eq!(before(i64::MAX, 2).await, ["four", "five"]);
+        assert_eq!(before(4, 10).await, ["one", "three"]);
+        let numbered = world.read(move |tx| transcripts::numbered(tx, session, &[5, 2, 1, 99])).await;
+        let texts: Vec<_> = numbered.into_iter().map(|entry| entry.text).collect();
+        assert_eq!(texts, ["one", "five"]);
+    }
+
+    async fn a_search_in_one_session_finds_nothing_of_another(world) {
+        let own = said(world, "ada", &["red apples", "pears", "green apples"]).await;
+        said(world, "bob", &["apples"]).await;
+        let opening = world.opening("ada");
+        let later = world.write(move |tx| sessions::reset(tx, &opening, "new")).await;
+        says(world, later, "apples again").await;
+        let owner = person("ada").key();
+        let find = async |session: SessionId, limit: u32| {
+            let hits = world.read(move |tx| search::search_in(tx, (owner, session), "apples", limit)).await;
+            hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+        };
+        assert_eq!(find(own, 10).await, ["green apples", "red apples"]);
+        assert_eq!(find(own, 1).await, ["green apples"]);
+        assert_eq!(find(later, 10).await, ["apples again"]);
+        rebuild(world).await;
+        assert_eq!(find(own, 10).await, ["green apples", "red apples"], "from the index, too");
+        assert_eq!(find(later, 10).await, ["apples again"]);
     }
 
     async fn clearing_a_scope_leaves_the_others(world) {

@@ -10,7 +10,7 @@ use talaria_domain::job::{JobKind, Promise};
 use talaria_domain::machine::{
     DeadState, InboxState, JobState, Machine, PartState, ReplyState, RunState, SessionState,
 };
-use talaria_domain::run::{RunOutcome, Usage};
+use talaria_domain::run::{FailureCode, RunOutcome, Usage};
 use talaria_store::jobs::{self, Order};
 use talaria_store::leases::{Ended, Lease, LeaseName};
 use talaria_store::maintenance::rescue::rescue;
@@ -338,11 +338,11 @@ fn executions() -> Script<RunState> {
             }),
             verb("complete", Completed, |tx, cast| {
                 let usage = Usage::default();
-                ends_run(tx, cast, &RunOutcome::Completed { usage })
+                ends_run(tx, cast, &RunOutcome::completed(usage))
             }),
             verb("fail", Failed, |tx, cast| {
-                let reason = "no model".to_owned();
-                ends_run(tx, cast, &RunOutcome::Failed { reason })
+                let failed = RunOutcome::failed(FailureCode::Other, "no model");
+                ends_run(tx, cast, &failed)
             }),
             verb("cancel", Cancelled, |tx, cast| {
                 ends_run(tx, cast, &RunOutcome::Cancelled)

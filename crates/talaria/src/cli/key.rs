@@ -110,13 +110,14 @@ fn list(context: &Context, keys: &[Value], is_json: bool) {
         return;
     }
     let now = SystemClock.now();
-    let mut table = Table::with_headings(&["id", "name", "scopes", "made"]);
+    let mut table = Table::with_headings(&["id", "name", "scopes", "made", "last used"]);
     for key in keys {
         table.row([
             field(key, "id"),
             field(key, "name"),
             scopes(key),
             time(key, "created_at").map_or(String::new(), |at| ago(at, now)),
+            time(key, "last_used_at").map_or("never".to_owned(), |at| ago(at, now)),
         ]);
     }
     context.table(&table);

@@ -7,9 +7,14 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
+use talaria_domain::binding::Binding;
+use talaria_domain::descriptor::Descriptor;
 use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
 use talaria_domain::profile::Profile;
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
+use talaria_platforms::callback::allow::AllowList;
+use talaria_platforms::callback::signature::Signer;
+use talaria_server::Terms;
 use talaria_store::Durability;
 use url::Url;
 
@@ -33,6 +38,10 @@ pub(crate) struct Effective {
     pub(crate) profiles: Vec<ProfileSettings>,
     /// The first of them.
     pub(crate) default_profile: ProfileName,
+    /// Runners outside, in the order of the file.
+    pub(crate) runners: Vec<RunnerSettings>,
+    /// What thinks where, and for what: those of the file first, then what the profiles say by themselves.
+    pub(crate) bindings: Vec<BindingSettings>,
     /// The accounts.
     pub(crate) accounts: Vec<AccountSettings>,
     /// Chats that go to another profile.
@@ -52,12 +61,25 @@ pub(crate) struct Effective {
 }
 
 /// Where the gateway is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Server {
     /// The address to listen on; off loopback only with a public url.
     pub(crate) listen: SocketAddr,
     /// How it is reached from outside.
     pub(crate) public_url: Option<Url>,
+    /// What everybody who comes is held to.
+    pub(crate) terms: Terms,
+    /// Where programs may be called back; none where nobody is.
+    pub(crate) callbacks: Option<Callbacks>,
+}
+
+/// Where programs may be called back.
+#[derive(Debug, Clone)]
+pub(crate) struct Callbacks {
+    /// The beginnings of their addresses.
+    pub(crate) allow: AllowList,
+    /// What callbacks are signed with.
+    pub(crate) signer: Signer,
 }
 
 /// Where the ledger is.
@@ -124,21 +146,45 @@ pub(crate) struct ProfileSettings {
     pub(crate) model: Model,
     /// The tools it may use.
     pub(crate) tools: Vec<String>,
+    /// Those of them that need a person's yes before each call.
+    pub(crate) approve: Vec<String>,
     /// When its conversations start afresh.
     pub(crate) reset: Reset,
 }
 
 /// What thinks.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunnerKind {
     /// The model and tools loop.
-    #[default]
     Native,
     /// A process that speaks JSON-RPC lines.
     Process,
     /// An agent that speaks the Agent Client Protocol.
     Acp,
+}
+
+/// A runner outside: a program, and what it may do at most.
+#[derive(Debug, Clone)]
+pub(crate) struct RunnerSettings {
+    /// What it is.
+    pub(crate) descriptor: Descriptor,
+    /// The program.
+    pub(crate) command: PathBuf,
+    /// What the program is given.
+    pub(crate) args: Vec<String>,
+    /// The environment variables that it gets beside those that every child gets, by name.
+    pub(crate) env: Vec<String>,
+    /// Where it works.
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// What joins a place and kinds of events to a runner.
+#[derive(Debug, Clone)]
+pub(crate) struct BindingSettings {
+    /// Where, for what, what thinks and what it may.
+    pub(crate) binding: Binding,
+    /// Whether nobody wrote it down: it is what a profile says by itself.
+    pub(crate) is_own: bool,
 }
 
 /// When conversations start afresh.
@@ -279,17 +325,6 @@ impl Provider {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
             Self::Demo => "demo",
-        }
-    }
-}
-
-impl RunnerKind {
-    /// Its name in the file.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Process => "process",
-            Self::Acp => "acp",
         }
     }
 }

@@ -1,12 +1,17 @@
 //! Pure: `talaria.toml` as it may be written, one type per table. Everything is optional here; what an absent value
 //! means is decided in `load.rs`. `document.rs` tells unknown keys apart, and these types refuse what it let through.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use talaria_domain::binding::{DeliveryPolicy, EventPattern};
+use talaria_domain::descriptor::{Capability, Permissions, StoreName};
 use talaria_domain::profile::BusyPolicy;
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::secret::SecretString;
 
-use super::effective::{Provider, ResetMode, RunnerKind, Strangers};
+use super::effective::{Provider, ResetMode, Strangers};
 use super::secret::SecretSource;
 
 /// `[server]`.
@@ -15,6 +20,34 @@ use super::secret::SecretSource;
 pub(super) struct ServerSection {
     pub(super) listen: Option<String>,
     pub(super) public_url: Option<String>,
+    pub(super) callbacks: CallbacksSection,
+    pub(super) cors_origins: Vec<String>,
+    pub(super) body_limit_mb: Option<i64>,
+    pub(super) header_limit_kb: Option<i64>,
+    pub(super) header_timeout_seconds: Option<i64>,
+    pub(super) body_timeout_seconds: Option<i64>,
+    pub(super) max_connections: Option<i64>,
+    pub(super) limits: TurnLimitsSection,
+}
+
+/// `[server.limits]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct TurnLimitsSection {
+    #[serde(rename = "turns_at_once")]
+    pub(super) at_once: Option<i64>,
+    #[serde(rename = "turns_in_a_row")]
+    pub(super) in_a_row: Option<i64>,
+    #[serde(rename = "turns_per_second")]
+    pub(super) per_second: Option<i64>,
+}
+
+/// `[server.callbacks]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct CallbacksSection {
+    pub(super) allow: Vec<String>,
+    pub(super) secret: Option<SecretSource>,
 }
 
 /// `[store]`. The url can hold a password.
@@ -50,8 +83,9 @@ pub(super) struct ModelSection {
 pub(super) struct ProfileSection {
     pub(super) model: Option<String>,
     pub(super) instructions: Option<String>,
-    pub(super) runner: Option<RunnerKind>,
+    pub(super) runner: Option<String>,
     pub(super) tools: Option<Vec<String>>,
+    pub(super) approve: Option<Vec<String>>,
     pub(super) busy: Option<BusyPolicy>,
     pub(super) state: Option<StatePolicy>,
     pub(super) session: SessionSection,
@@ -73,6 +107,42 @@ pub(super) struct ResetSection {
     pub(super) mode: Option<ResetMode>,
     pub(super) idle_minutes: Option<i64>,
     pub(super) at_hour: Option<i64>,
+}
+
+/// `[[runner]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RunnerSection {
+    pub(super) id: Option<String>,
+    pub(super) command: Option<String>,
+    pub(super) args: Vec<String>,
+    pub(super) env: Vec<String>,
+    pub(super) cwd: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) capabilities: BTreeSet<Capability>,
+    pub(super) permissions: Permissions,
+}
+
+/// `[[binding]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct BindingSection {
+    pub(super) id: Option<String>,
+    pub(super) profile: Option<String>,
+    pub(super) platform: Option<String>,
+    pub(super) account: Option<String>,
+    pub(super) chat: Option<String>,
+    pub(super) thread: Option<String>,
+    pub(super) events: Option<Vec<EventPattern>>,
+    pub(super) runner: Option<String>,
+    pub(super) config: Map<String, Value>,
+    pub(super) models: BTreeSet<String>,
+    pub(super) tools: BTreeSet<String>,
+    pub(super) knowledge_bases: BTreeSet<String>,
+    pub(super) files: bool,
+    pub(super) storage: BTreeSet<StoreName>,
+    pub(super) state: Option<StatePolicy>,
+    pub(super) delivery: Option<DeliveryPolicy>,
 }
 
 /// `[[account]]`.

@@ -24,6 +24,50 @@ pub(crate) const KEYS: &[Key] = &[
         "how the gateway is reached from outside",
     ),
     key(
+        "server.cors_origins",
+        "pages of others whose scripts may call with a key: exact origins such as https://app.example.org",
+    ),
+    key(
+        "server.body_limit_mb",
+        "how much of a request is read, in megabytes",
+    ),
+    key(
+        "server.header_limit_kb",
+        "how much the headers of a request may be, in kilobytes",
+    ),
+    key(
+        "server.header_timeout_seconds",
+        "how long the headers of a request may take, and how long a connection may be quiet",
+    ),
+    key(
+        "server.body_timeout_seconds",
+        "how long the body of a request may take",
+    ),
+    key(
+        "server.max_connections",
+        "how many connections there may be at once",
+    ),
+    key(
+        "server.limits.turns_at_once",
+        "how many turns of one key may be under way",
+    ),
+    key(
+        "server.limits.turns_in_a_row",
+        "how many turns one key may ask for without a pause",
+    ),
+    key(
+        "server.limits.turns_per_second",
+        "how many turns one key may ask for after that",
+    ),
+    key(
+        "server.callbacks.allow",
+        "where programs may be called back: the beginnings of addresses such as https://example.org/hooks/",
+    ),
+    key(
+        "server.callbacks.secret",
+        "what callbacks are signed with, whsec_...: { env = \"NAME\" }, { file = \"path\" } or a text",
+    ),
+    key(
         "store.url",
         "sqlite, sqlite:PATH or postgres://user@host/database",
     ),
@@ -50,10 +94,17 @@ pub(crate) const KEYS: &[Key] = &[
         "profile.*.instructions",
         "what the agent is told about itself",
     ),
-    key("profile.*.runner", "what thinks: native, process or acp"),
+    key(
+        "profile.*.runner",
+        "what thinks: native, or the id of a [[runner]]; process is the only one",
+    ),
     key(
         "profile.*.tools",
         "the tools it may use; a profile that names none has none",
+    ),
+    key(
+        "profile.*.approve",
+        "the tools that need a person's yes before each call; none, if nothing is said",
     ),
     key(
         "profile.*.busy",
@@ -86,6 +137,96 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "profile.*.session.reset.at_hour",
         "daily: at this hour, from 0 to 23",
+    ),
+    key(
+        "runner[].id",
+        "what an agent outside is called: plugin:AUTHOR/PLUGIN/RUNNER",
+    ),
+    key("runner[].command", "the program that it is"),
+    key("runner[].args", "what the program is given"),
+    key(
+        "runner[].env",
+        "the environment variables that it gets beside those that every child gets, by name",
+    ),
+    key("runner[].cwd", "where it works"),
+    key("runner[].version", "its version, for people"),
+    key(
+        "runner[].capabilities",
+        "what it can do: streaming, tool_calling, knowledge, interrupt, steering, interactions",
+    ),
+    key(
+        "runner[].permissions.models",
+        "what it may do with models at most: invoke, stream, rerank, count_tokens",
+    ),
+    key("runner[].permissions.tools", "with tools: detail, call"),
+    key(
+        "runner[].permissions.knowledge_bases",
+        "with knowledge bases: list, retrieve",
+    ),
+    key("runner[].permissions.files", "with files: read"),
+    key(
+        "runner[].permissions.storage",
+        "in which stores it may keep something: plugin, workspace",
+    ),
+    key(
+        "runner[].permissions.history",
+        "with what was said before: page, search",
+    ),
+    key("runner[].permissions.events", "with events: get"),
+    key("runner[].permissions.interactions", "with people: request"),
+    key(
+        "binding[].id",
+        "what the binding is called; what is remembered under it belongs to this name",
+    ),
+    key(
+        "binding[].profile",
+        "for one profile; without a profile and a platform it is for everything",
+    ),
+    key(
+        "binding[].platform",
+        "for what comes through an account on this platform",
+    ),
+    key("binding[].account", "the account's name there"),
+    key("binding[].chat", "only in this chat"),
+    key("binding[].thread", "only in this thread of it"),
+    key(
+        "binding[].events",
+        "for which events: message, internal.* or *",
+    ),
+    key(
+        "binding[].runner",
+        "what thinks there: native, or the id of a [[runner]]",
+    ),
+    key(
+        "binding[].config",
+        "what the runner is given, word for word",
+    ),
+    key("binding[].models", "the models that it may use, by name"),
+    key(
+        "binding[].tools",
+        "the tools that it may use, of those that the profile has",
+    ),
+    key(
+        "binding[].knowledge_bases",
+        "the knowledge bases that it may use, by name",
+    ),
+    key("binding[].files", "whether it may read what people attach"),
+    key(
+        "binding[].storage",
+        "the stores that it may use: plugin, workspace",
+    ),
+    key("binding[].state.enable", "whether it may remember anything"),
+    key(
+        "binding[].state.scopes",
+        "for whom: conversation, actor, subject, runner",
+    ),
+    key(
+        "binding[].delivery.streaming",
+        "whether its answers are shown while they grow",
+    ),
+    key(
+        "binding[].delivery.interactions",
+        "whether it may ask people",
     ),
     key("account[].platform", "the chat service"),
     key(

@@ -3,6 +3,10 @@
 
 mod accounts;
 mod agents;
+mod bindings;
+mod callbacks;
+mod runners;
+mod terms;
 mod urls;
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -83,8 +87,10 @@ impl Loading<'_> {
         let server = self.server();
         let api_key = self.api_key(&server);
         let models = self.models();
-        let profiles = self.profiles(&models);
+        let runners = self.runners();
+        let profiles = self.profiles(&models, &runners);
         let accounts = self.accounts(&profiles);
+        let bindings = self.bindings(&profiles, &accounts, &runners);
         let routes = self.routes(&profiles);
         let compat: CompatSection = self.document.section("compat");
         let mut effective = Effective {
@@ -95,6 +101,8 @@ impl Loading<'_> {
             models,
             default_profile: profiles.first.profile.name.clone(),
             profiles: profiles.into_all(),
+            runners,
+            bindings,
             accounts,
             routes,
             compat: Compat {
@@ -113,6 +121,7 @@ impl Loading<'_> {
 
     fn server(&mut self) -> Server {
         let section: ServerSection = self.document.section("server");
+        let terms = self.terms(&section);
         let listen = self.override_by("server.listen", environment::LISTEN);
         let listen = match listen.or(section.listen) {
             None => DEFAULT_LISTEN,
@@ -129,7 +138,12 @@ impl Loading<'_> {
                 ),
             );
         }
-        Server { listen, public_url }
+        Server {
+            listen,
+            public_url,
+            terms,
+            callbacks: self.callbacks(section.callbacks),
+        }
     }
 
     fn address(&mut self, key: &str, text: &str) -> SocketAddr {

@@ -2,10 +2,13 @@
 //! secret is `(set)`, here as everywhere.
 
 use serde_json::{Value, json};
+use talaria_domain::binding::{BindingScope, Policy};
+use talaria_server::Terms;
 use talaria_store::Durability;
 
 use super::effective::{
-    AccountSettings, Effective, Limits, Model, ProfileSettings, Route, Setting,
+    AccountSettings, BindingSettings, Effective, Limits, Model, ProfileSettings, Route,
+    RunnerSettings, Setting,
 };
 use super::keys::join;
 
@@ -41,6 +44,16 @@ pub(super) fn values(effective: &Effective) -> Values {
         "server",
         [("listen", json!(listen)), ("public_url", json!(public_url))],
     ));
+    values.extend(terms(&effective.server.terms));
+    let callbacks = effective.server.callbacks.as_ref();
+    let allow: Option<Vec<&str>> = callbacks.map(|callbacks| callbacks.allow.shown().collect());
+    values.extend(named(
+        "server.callbacks",
+        [
+            ("allow", json!(allow.unwrap_or_default())),
+            ("secret", json!(callbacks.map(|_| SECRET))),
+        ],
+    ));
     values.extend(named(
         "store",
         [
@@ -50,6 +63,9 @@ pub(super) fn values(effective: &Effective) -> Values {
     ));
     values.extend(effective.models.iter().flat_map(model));
     values.extend(effective.profiles.iter().flat_map(profile));
+    values.extend(effective.runners.iter().enumerate().flat_map(runner));
+    let bindings = effective.bindings.iter().filter(|binding| !binding.is_own);
+    values.extend(bindings.enumerate().flat_map(binding));
     values.extend(effective.accounts.iter().enumerate().flat_map(account));
     values.extend(effective.routes.iter().enumerate().flat_map(route));
     let hermes_env = effective.compat.hermes_env;
@@ -106,8 +122,9 @@ fn profile(settings: &ProfileSettings) -> Values {
         [
             ("model", json!(settings.model.name)),
             ("instructions", json!(profile.instructions)),
-            ("runner", json!(settings.runner.as_str())),
+            ("runner", json!(profile.runner)),
             ("tools", json!(settings.tools)),
+            ("approve", json!(settings.approve)),
             ("busy", json!(profile.busy.as_str())),
             ("state.enable", json!(profile.state.enable)),
             ("state.scopes", json!(scopes)),
@@ -125,6 +142,101 @@ fn profile(settings: &ProfileSettings) -> Values {
         ],
     ));
     values
+}
+
+fn runner((index, runner): (usize, &RunnerSettings)) -> Values {
+    let descriptor = &runner.descriptor;
+    let key = format!("runner[{index}]");
+    let mut values = named(
+        &key,
+        [
+            ("id", json!(descriptor.name.id())),
+            ("command", json!(runner.command)),
+            // They can hold anything, a secret among it.
+            ("args", json!(format!("{} given", runner.args.len()))),
+            ("env", json!(runner.env)),
+            ("cwd", json!(runner.cwd)),
+            ("version", json!(descriptor.version)),
+            ("capabilities", json!(descriptor.capabilities)),
+        ],
+    );
+    let permissions = &descriptor.permissions;
+    values.extend(named(
+        &format!("{key}.permissions"),
+        [
+            ("models", json!(permissions.models)),
+            ("tools", json!(permissions.tools)),
+            ("knowledge_bases", json!(permissions.knowledge_bases)),
+            ("files", json!(permissions.files)),
+            ("storage", json!(permissions.storage)),
+            ("history", json!(permissions.history)),
+            ("events", json!(permissions.events)),
+            ("interactions", json!(permissions.interactions)),
+        ],
+    ));
+    values
+}
+
+fn binding((index, settings): (usize, &BindingSettings)) -> Values {
+    let binding = &settings.binding;
+    let key = format!("binding[{index}]");
+    let mut values = named(&key, [("id", json!(binding.id))]);
+    values.extend(place(&key, &binding.scope));
+    let Policy {
+        resources,
+        state,
+        delivery,
+    } = &binding.policy;
+    values.extend(named(
+        &key,
+        [
+            ("events", json!(binding.events)),
+            ("runner", json!(binding.runner)),
+            ("config", json!(binding.config)),
+            ("models", json!(resources.models)),
+            ("tools", json!(resources.tools)),
+            ("knowledge_bases", json!(resources.knowledge_bases)),
+            ("files", json!(resources.files)),
+            ("storage", json!(resources.storage)),
+            ("state.enable", json!(state.enable)),
+            ("state.scopes", json!(state.scopes)),
+            ("delivery.streaming", json!(delivery.streaming)),
+            ("delivery.interactions", json!(delivery.interactions)),
+        ],
+    ));
+    values
+}
+
+fn place(key: &str, scope: &BindingScope) -> Values {
+    let (mut profile, mut platform, mut account) = (None, None, None);
+    let (mut chat, mut thread) = (None, None);
+    match scope {
+        BindingScope::Global => {}
+        BindingScope::Profile(name) => profile = Some(name),
+        BindingScope::Account {
+            platform: on,
+            account: by,
+        } => (platform, account) = (Some(on), Some(by)),
+        BindingScope::Chat {
+            platform: on,
+            account: by,
+            chat: at,
+            thread: within,
+        } => {
+            (platform, account) = (Some(on), Some(by));
+            (chat, thread) = (Some(at), within.as_ref());
+        }
+    }
+    named(
+        key,
+        [
+            ("profile", json!(profile)),
+            ("platform", json!(platform)),
+            ("account", json!(account)),
+            ("chat", json!(chat)),
+            ("thread", json!(thread)),
+        ],
+    )
 }
 
 fn account((index, account): (usize, &AccountSettings)) -> Values {
@@ -179,6 +291,29 @@ fn limits(limits: &Limits) -> Values {
             ("drain_seconds", json!(limits.drain.as_secs())),
         ],
     )
+}
+
+fn terms(terms: &Terms) -> Values {
+    let mut values = named(
+        "server",
+        [
+            ("cors_origins", json!(terms.cors_origins)),
+            ("body_limit_mb", json!(terms.body_limit / 1024 / 1024)),
+            ("header_limit_kb", json!(terms.header_limit / 1024)),
+            ("header_timeout_seconds", json!(terms.header_time.as_secs())),
+            ("body_timeout_seconds", json!(terms.body_time.as_secs())),
+            ("max_connections", json!(terms.connections)),
+        ],
+    );
+    values.extend(named(
+        "server.limits",
+        [
+            ("turns_at_once", json!(terms.turns.at_once)),
+            ("turns_in_a_row", json!(terms.turns.in_a_row)),
+            ("turns_per_second", json!(terms.turns.per_second)),
+        ],
+    ));
+    values
 }
 
 /// Puts a table's key before each of its values.

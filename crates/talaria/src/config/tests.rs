@@ -1,5 +1,6 @@
 //! What may be written, what holds then, and what each mistake is told as.
 
+mod bindings;
 mod mistakes;
 
 use std::io;
@@ -37,7 +38,7 @@ fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Effective, Vec<Probl
     load(&source, &Environment::of(variables))
 }
 
-fn holds(text: &str) -> Effective {
+pub(crate) fn holds(text: &str) -> Effective {
     loaded(text, &[]).unwrap()
 }
 
@@ -63,6 +64,21 @@ const EVERYTHING: &str = r#"
 [server]
 listen = "127.0.0.1:4747"
 public_url = "https://talaria.example.org"
+cors_origins = ["https://app.example.org", "http://localhost:3000"]
+body_limit_mb = 20
+header_limit_kb = 32
+header_timeout_seconds = 10
+body_timeout_seconds = 60
+max_connections = 500
+
+[server.limits]
+turns_at_once = 8
+turns_in_a_row = 16
+turns_per_second = 2
+
+[server.callbacks]
+allow  = ["https://example.org/hooks/"]
+secret = { env = "CALLBACK_SECRET" }
 
 [store]
 url = "sqlite"
@@ -80,6 +96,7 @@ model        = "main"
 instructions = "You are ..."
 runner       = "native"
 tools        = ["terminal", "process", "delegate_task", "files", "send_message", "schedule", "kanban"]
+approve      = ["terminal"]
 busy         = "queue"
 state        = { enable = true, scopes = ["conversation", "actor"] }
 
@@ -90,6 +107,38 @@ reset           = { mode = "none", idle_minutes = 1440, at_hour = 4 }
 
 [profile.researcher]
 model = "main"
+
+[[runner]]
+id           = "plugin:acme/weather/main"
+command      = "python3"
+args         = ["weather.py"]
+env          = ["LANG"]
+cwd          = "/srv/weather"
+version      = "1.2"
+capabilities = ["streaming", "tool_calling"]
+permissions  = { models = ["invoke", "stream"], tools = ["detail", "call"], knowledge_bases = ["retrieve"], files = ["read"], storage = ["plugin"], history = ["page"], events = ["get"], interactions = ["request"] }
+
+[[binding]]
+id       = "forecast"
+platform = "telegram"
+account  = "main-bot"
+chat     = "-100123"
+thread   = "42"
+events   = ["message"]
+runner   = "plugin:acme/weather/main"
+config   = { place = "Rome" }
+models   = ["main"]
+tools    = ["terminal"]
+knowledge_bases = ["climate"]
+files    = true
+storage  = ["plugin"]
+state    = { enable = true, scopes = ["conversation"] }
+delivery = { streaming = false, interactions = false }
+
+[[binding]]
+id      = "research"
+profile = "researcher"
+runner  = "native"
 
 [[account]]
 platform = "telegram"
@@ -119,7 +168,14 @@ attempts = 3
 drain_seconds = 20
 "#;
 
-const TOKENS: &[(&str, &str)] = &[("OPENAI_API_KEY", HIDDEN), ("TELEGRAM_BOT_TOKEN", HIDDEN)];
+const TOKENS: &[(&str, &str)] = &[
+    ("OPENAI_API_KEY", HIDDEN),
+    ("TELEGRAM_BOT_TOKEN", HIDDEN),
+    (
+        "CALLBACK_SECRET",
+        "whsec_aHVudGVyMmh1bnRlcjJodW50ZXIyaHVudGVyMg==",
+    ),
+];
 
 #[test]
 fn every_key_of_the_contract_is_accepted() {
@@ -141,6 +197,30 @@ fn every_key_of_the_contract_is_accepted() {
     assert_eq!(token.expose_secret(), HIDDEN);
     assert_eq!(effective.routes[0].profile.as_str(), "researcher");
     assert!(effective.compat.hermes_env);
+}
+
+#[test]
+fn what_everybody_is_held_to_can_be_said_and_has_defaults() {
+    use talaria_server::{Terms, TurnLimits};
+    let said = loaded(EVERYTHING, TOKENS).unwrap().server.terms;
+    let expected = Terms {
+        cors_origins: vec![
+            "https://app.example.org".to_owned(),
+            "http://localhost:3000".to_owned(),
+        ],
+        body_limit: 20 * 1024 * 1024,
+        header_limit: 32 * 1024,
+        header_time: Duration::from_secs(10),
+        body_time: Duration::from_mins(1),
+        connections: 500,
+        turns: TurnLimits {
+            at_once: 8,
+            in_a_row: 16,
+            per_second: 2,
+        },
+    };
+    assert_eq!(said, expected);
+    assert_eq!(holds("").server.terms, Terms::default());
 }
 
 #[test]
@@ -178,7 +258,13 @@ fn nothing_at_all_is_a_whole_configuration() {
     let assistant = &effective.profiles[0];
     assert_eq!(assistant.profile.name.as_str(), "assistant");
     assert_eq!(assistant.model.provider, Provider::Demo);
-    let usual = ["terminal", "process", "delegate_task", "send_message"];
+    let usual = [
+        "terminal",
+        "process",
+        "delegate_task",
+        "send_message",
+        "ask_user",
+    ];
     assert_eq!(assistant.tools, usual, "the demo's words need them");
     assert!(!assistant.profile.instructions.is_empty());
     assert_eq!(assistant.reset.mode, ResetMode::None);
@@ -188,6 +274,38 @@ fn nothing_at_all_is_a_whole_configuration() {
         .iter()
         .all(|setting| setting.origin == Origin::Default);
     assert!(defaults, "nobody said anything");
+}
+
+#[test]
+fn programs_are_called_back_where_the_operator_says_and_nowhere_without() {
+    assert!(holds("").server.callbacks.is_none());
+    let listed =
+        "[server.callbacks]\nallow = [\"https://example.org/hooks/\", \"http://example.org/\"]\n";
+    let text = format!("{listed}secret = {{ env = \"SECRET\" }}\n");
+    let effective = loaded(&text, &[("SECRET", &HIDDEN.repeat(4))]).unwrap();
+    let callbacks = effective.server.callbacks.as_ref().unwrap();
+    assert!(
+        callbacks
+            .allow
+            .permit("https://example.org/hooks/1")
+            .is_ok()
+    );
+    assert!(callbacks.allow.permit("https://example.org/").is_err());
+    let warned: Vec<_> = effective.warnings.iter().map(spot).collect();
+    assert_eq!(
+        warned,
+        [(2, 9, "server.callbacks.allow")],
+        "the second is not https"
+    );
+    let printed = format!("{effective:?}");
+    assert!(!printed.contains(HIDDEN), "{printed}");
+    let idle = loaded(
+        "[server.callbacks]\nsecret = { env = \"SECRET\" }\n",
+        &[("SECRET", HIDDEN)],
+    );
+    let idle = idle.unwrap();
+    assert!(idle.server.callbacks.is_none());
+    assert_eq!(spot(&idle.warnings[0]), (2, 10, "server.callbacks.secret"));
 }
 
 #[test]

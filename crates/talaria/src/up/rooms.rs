@@ -9,20 +9,24 @@ use talaria_agents::models::{self, ModelSettings, Provider as Spoken};
 use talaria_agents::native::NativeRunner;
 use talaria_agents::processes::Processes;
 use talaria_agents::tools::{self, Environment as ChildEnvironment};
-use talaria_domain::authority::{Authority, Grant, ResourceKind};
+use talaria_domain::authority::{Authority, Grant, ResourceKind, Right};
 use talaria_domain::clock::Clock;
 use talaria_domain::ids::Ids;
 use talaria_domain::names::UserId;
 use talaria_domain::profile::Account;
 use talaria_gateway::access::{AccessPolicy, Trust};
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::registry::IDLE;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, ResumePolicy, Settings,
 };
+use talaria_platforms::callback::{self, Callback};
 use talaria_platforms::local::{Local, SURFACES};
 use talaria_platforms::split::pieces;
 use talaria_platforms::{Credential, Workshop};
+use talaria_server::PlaceOf;
 
+use super::runners;
 use crate::config::{
     AccountSettings as ConfiguredAccount, Effective, Environment, Model,
     ProfileSettings as Configured, Provider, ResetMode, RunnerKind,
@@ -66,6 +70,7 @@ pub(super) fn settings(
         }
     });
     let mut accounts: Vec<AccountSettings> = surfaces.into();
+    accounts.extend(called_back(effective, &workshop));
     for configured in &effective.accounts {
         accounts.push(account(configured, &workshop)?);
     }
@@ -74,9 +79,35 @@ pub(super) fn settings(
         profiles: profiles.collect::<anyhow::Result<_>>()?,
         worker: Arc::<Processes>::clone(processes),
         accounts,
+        bindings: runners::bindings(effective, environment, &client, (&children, processes))?,
         limits: limits(effective, resume),
         split: pieces,
     })
+}
+
+/// The way back to programs, where the operator allows one. Nobody can talk there.
+fn called_back(effective: &Effective, workshop: &Workshop) -> Option<AccountSettings> {
+    let callbacks = effective.server.callbacks.clone()?;
+    let settings = callback::Settings {
+        allow: callbacks.allow,
+        signer: callbacks.signer,
+        profile: effective.default_profile.clone(),
+    };
+    Some(AccountSettings {
+        adapter: Arc::new(Callback::new(settings, workshop)),
+        access: AccessPolicy::default(),
+        merge_window: Duration::ZERO,
+        rate: Rate::UNLIMITED,
+        doubt: DoubtPolicy::PreferLoss,
+    })
+}
+
+/// Where programs may be called back, as the server asks it.
+pub(super) fn callback(effective: &Effective) -> Option<PlaceOf> {
+    let allow = effective.server.callbacks.as_ref()?.allow.clone();
+    Some(Arc::new(move |url| {
+        callback::address(&allow, url).map_err(str::to_owned)
+    }))
 }
 
 /// An account of the operator's, with who may talk there.
@@ -116,6 +147,7 @@ fn limits(effective: &Effective, resume: ResumePolicy) -> Limits {
         turns: limits.max_turns,
         turn_time: limits.turn_timeout,
         no_progress: limits.no_progress,
+        idle_run: IDLE.max(limits.no_progress),
         queue: limits.queue_limit,
         attempts: limits.attempts,
         drain: limits.drain,
@@ -131,8 +163,8 @@ fn profile(
 ) -> anyhow::Result<ProfileSettings> {
     let name = configured.profile.name.as_str();
     anyhow::ensure!(
-        configured.runner == RunnerKind::Native,
-        "profile {name:?}: this build has the runner \"native\" only"
+        configured.runner != RunnerKind::Acp,
+        "profile {name:?}: this build has no runner \"acp\""
     );
     let tools = tools::all(children, processes);
     let known: BTreeSet<&str> = tools.iter().map(|tool| tool.name()).collect();
@@ -144,27 +176,45 @@ fn profile(
     let model = models::build(model(&configured.model), client.clone());
     Ok(ProfileSettings {
         profile: configured.profile.clone(),
-        runner: Arc::new(NativeRunner::new(model, tools)),
+        runner: Arc::new(
+            NativeRunner::new(model, tools).approving(configured.approve.iter().cloned().collect()),
+        ),
         authority: authority(configured),
         reset: reset(configured),
     })
 }
 
-/// The model and the tools that the profile names, to be called and nothing else.
+/// The model and the tools that the profile names, as they are in this build, and its own conversation.
 fn authority(configured: &Configured) -> Authority {
-    let grant = Grant {
-        operations: ["call".to_owned()].into(),
-        pinned: None,
-    };
-    let tools = configured.tools.iter();
-    let tools = tools.map(|tool| (tool.clone(), grant.clone())).collect();
-    let models = [(configured.model.name.clone(), grant.clone())].into();
+    let tools = configured.tools.iter().map(|tool| {
+        let grant = Grant::of(["call", "detail"]).pinned_to(built_in(tool));
+        (tool.clone(), grant)
+    });
+    let model = &configured.model;
+    let models = Grant::of(["count_tokens", "invoke", "stream"]).pinned_to(served(model));
+    let models = [(model.name.clone(), models)].into();
     Authority {
-        grants: [(ResourceKind::Tool, tools), (ResourceKind::Model, models)].into(),
+        grants: [
+            (ResourceKind::Tool, tools.collect()),
+            (ResourceKind::Model, models),
+        ]
+        .into(),
+        rights: Right::ALL.into(),
+        state: configured.profile.state.clone(),
     }
 }
 
-fn model(model: &Model) -> ModelSettings {
+/// What is behind the name of a tool.
+pub(super) fn built_in(tool: &str) -> String {
+    format!("built in: {tool}")
+}
+
+/// What is behind the name of a model.
+pub(super) fn served(model: &Model) -> String {
+    format!("{}: {}", model.provider.as_str(), model.served_as)
+}
+
+pub(super) fn model(model: &Model) -> ModelSettings {
     ModelSettings {
         provider: match model.provider {
             Provider::OpenAi => Spoken::OpenAi,

@@ -9,11 +9,14 @@
 mod fake;
 mod program;
 
+mod asking_back;
 mod asking_for_help;
+mod calling_back;
 mod chatting_at_a_terminal;
 mod chatting_over_a_pipe;
 mod configuring;
 mod ending_later;
+mod killing_a_run;
 mod operating;
 mod starting;
 mod without_a_gateway;

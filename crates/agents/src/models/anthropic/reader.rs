@@ -132,8 +132,8 @@ impl Reader {
         let finish = match reason {
             None => return,
             Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
-            Some("refusal") => Finish::Filtered,
-            Some(_) => Finish::Done,
+            Some("refusal") => Finish::ContentFilter,
+            Some(_) => Finish::Stop,
         };
         self.draft.finish = Some(finish);
     }

@@ -21,7 +21,7 @@ struct Word {
     arguments: fn(&str) -> Value,
 }
 
-const WORDS: [Word; 5] = [
+const WORDS: [Word; 6] = [
     Word {
         start: "run:",
         tool: "terminal",
@@ -38,6 +38,11 @@ const WORDS: [Word; 5] = [
         arguments: |rest| json!({ "goal": rest, "background": true }),
     },
     Word {
+        start: "ask:",
+        tool: "ask_user",
+        arguments: question,
+    },
+    Word {
         start: "task:",
         tool: "kanban_create",
         arguments: |rest| json!({ "title": rest }),
@@ -51,6 +56,17 @@ const WORDS: [Word; 5] = [
         },
     },
 ];
+
+/// `which colour? red | blue`: what comes after the question mark are the choices, if there are several.
+fn question(rest: &str) -> Value {
+    let after = rest.rfind('?').map_or(0, |at| at + 1);
+    let (question, choices) = rest.split_at_checked(after).unwrap_or(("", rest));
+    let choices: Vec<&str> = choices.split('|').map(str::trim).collect();
+    if question.is_empty() || choices.len() < 2 || choices.contains(&"") {
+        return json!({ "question": rest });
+    }
+    json!({ "question": question, "choices": choices })
+}
 
 const MOST_OF_A_QUOTE: usize = 200;
 
@@ -204,6 +220,10 @@ fn introduction(request: &Request, asked: &str, pictures: Option<String>) -> Vec
         let run = "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers; \
             `background: sleep 5; echo done` tells you later.";
         paragraphs.push(run.to_owned());
+    }
+    if request.calls == Calls::Allowed && request.tools.iter().any(|spec| spec.name == "ask_user") {
+        let ask = "Write `ask: which colour? red | blue`, and I ask you back with the real `ask_user` tool.";
+        paragraphs.push(ask.to_owned());
     }
     paragraphs.push(WHAT_TO_CONFIGURE.to_owned());
     paragraphs

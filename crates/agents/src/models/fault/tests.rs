@@ -9,6 +9,7 @@ use super::Fault;
 fn kind(fault: &Fault) -> &'static str {
     match fault {
         Fault::Passing { .. } => "passing",
+        Fault::Busy { .. } => "busy",
         Fault::Silent { .. } => "silent",
         Fault::Unreadable(_) => "unreadable",
         Fault::Refused(_) => "refused",
@@ -72,7 +73,7 @@ const ANSWERS: [(u16, &str, &str); 20] = [
     (
         429,
         r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#,
-        "passing",
+        "busy",
     ),
     (
         429,
@@ -91,7 +92,7 @@ const ANSWERS: [(u16, &str, &str); 20] = [
     (
         529,
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-        "passing",
+        "busy",
     ),
 ];
 
@@ -136,7 +137,7 @@ fn the_wait_that_is_asked_for_is_kept() {
     let fault = Fault::of_status(429, "", wait);
     assert_eq!(
         fault,
-        Fault::Passing {
+        Fault::Busy {
             why: "status 429".to_owned(),
             after: wait
         }
@@ -149,12 +150,12 @@ fn an_error_object_is_classified_by_type_or_code() {
     let table = [
         (
             json!({"type": "overloaded_error", "message": "Overloaded"}),
-            "passing",
+            "busy",
         ),
         (json!({"type": "api_error", "message": "oh"}), "passing"),
         (
             json!({"type": "rate_limit_error", "message": "slow down"}),
-            "passing",
+            "busy",
         ),
         (
             json!({"type": "authentication_error", "message": "who?"}),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use talaria_domain::run::FailureCode;
 use talaria_domain::secret::SecretString;
 
 use super::Link;
@@ -119,6 +120,14 @@ fn no_sentence_has_the_key_in_it_and_each_says_what_to_do() {
         ),
         (Fault::passing(words()), Progress::Something, "ask again"),
         (
+            Fault::Busy {
+                why: words(),
+                after: None,
+            },
+            Progress::Nothing,
+            "try again later",
+        ),
+        (
             Fault::Silent { patience },
             Progress::Nothing,
             "try again later",
@@ -156,6 +165,8 @@ fn attempts_and_silence_are_counted() {
         server: "a.example:8080".to_owned(),
         attempts: 1,
         why: "nothing came for 300 s".to_owned(),
+        code: FailureCode::Timeout,
+        after: None,
     };
     assert_eq!(error, expected);
 }

@@ -79,8 +79,8 @@ impl Reader {
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.draft.finish = Some(match reason.as_str() {
                 "length" => Finish::Length,
-                "content_filter" => Finish::Filtered,
-                _ => Finish::Done,
+                "content_filter" => Finish::ContentFilter,
+                _ => Finish::Stop,
             });
         }
         Ok(())

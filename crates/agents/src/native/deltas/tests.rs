@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use talaria_domain::adapter::Pending;
+use talaria_domain::effects::Effects;
 use talaria_domain::run::RunEvent;
 use talaria_domain::runner::{Host, Reach, Stopped};
 use tokio::sync::Semaphore;
@@ -55,6 +56,10 @@ impl Host for Slow {
 
     fn reach(&self) -> &dyn Reach {
         panic!("nobody here goes beyond the conversation")
+    }
+
+    fn effects(&self) -> &dyn Effects {
+        panic!("nobody here uses what it was granted")
     }
 }
 

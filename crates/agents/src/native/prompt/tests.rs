@@ -69,6 +69,8 @@ fn turn(depth: u32, history: Vec<Said>, kinds: Vec<EventKind>) -> Turn {
         history,
         input: kinds.into_iter().map(event).collect(),
         prompt: "words".to_owned(),
+        state: talaria_domain::scope::Snapshot::default(),
+        config: serde_json::Map::default(),
         options: std::collections::BTreeMap::default(),
     }
 }

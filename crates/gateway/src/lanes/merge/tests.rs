@@ -104,3 +104,24 @@ fn news_of_ones_jobs_is_told_together_however_long_it_waited() {
         }
     }
 }
+
+#[test]
+fn a_program_that_is_called_back_is_told_of_each_job_by_itself() {
+    let news = |number: u8, job: u8| {
+        let job = JobId::from_bytes([job; 16]);
+        let mut event = said(number, "ada", Some("session"), 0);
+        event.address.chat_kind = ChatKind::Webhook;
+        event.address.reply_to = Some(job.to_string().as_str().into());
+        event.kind = EventKind::Internal {
+            cause: InternalCause::JobEnded { job },
+            text: String::new(),
+        };
+        event
+    };
+    assert_eq!(merged(&[news(1, 1), news(2, 2)], WINDOW), 0);
+    assert_eq!(
+        merged(&[news(1, 1), news(2, 1)], WINDOW),
+        1,
+        "one job's own"
+    );
+}

@@ -27,6 +27,7 @@ fn outgoing(body: PartBody) -> Outgoing {
         },
         kind: ReplyKind::Final,
         form: TextForm::Markdown,
+        prompt: None,
     }
 }
 

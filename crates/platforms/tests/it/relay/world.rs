@@ -153,6 +153,7 @@ pub(crate) fn part(number: u8, text: &str) -> Outgoing {
         },
         kind: ReplyKind::Final,
         form: TextForm::Markdown,
+        prompt: None,
     }
 }
 

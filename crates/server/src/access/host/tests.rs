@@ -128,3 +128,47 @@ fn cookies_are_for_tls_only_where_browsers_use_it() {
     assert!(!Hosts::of(HERE, None).is_secure());
     assert!(!Hosts::of(HERE, Some("http://gateway.lan")).is_secure());
 }
+
+#[test]
+fn pages_that_are_let_in_are_told_from_our_own() {
+    let friends = [
+        "https://app.example.org".to_owned(),
+        "http://localhost:3000".to_owned(),
+    ];
+    let hosts = Hosts::of(HERE, PUBLIC).inviting(&friends);
+    let decide = |host: &str, origin: &str| hosts.decide(Some(host), Some(origin));
+    for origin in [
+        "https://app.example.org",
+        "https://APP.example.org:443",
+        "http://localhost:3000",
+    ] {
+        assert_eq!(
+            decide("localhost:4747", origin),
+            Ok(Visit::Invited),
+            "{origin}"
+        );
+    }
+    let own = [
+        ("localhost:4747", "http://localhost:4747"),
+        ("talaria.example.org", "https://talaria.example.org"),
+    ];
+    for (host, origin) in own {
+        assert_eq!(decide(host, origin), Ok(Visit::Own), "{origin}");
+    }
+    let strangers = [
+        "http://app.example.org",
+        "https://app.example.org:444",
+        "https://app.example.org.evil.example",
+        "https://evil.example",
+        "http://localhost:3001",
+        "null",
+        "*",
+    ];
+    for origin in strangers {
+        assert!(decide("localhost:4747", origin).is_err(), "{origin}");
+    }
+    assert!(
+        decide("evil.example", "https://app.example.org").is_err(),
+        "another name for us"
+    );
+}

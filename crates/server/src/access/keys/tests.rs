@@ -58,31 +58,28 @@ fn an_empty_key_is_nobodys() {
 #[tokio::test]
 async fn a_key_is_its_holders_until_it_is_revoked() {
     let ledger = Ledger::inline(Arc::new(ManualClock::at(NOW))).unwrap();
-    let known = outside("operator", None);
+    let (known, ring) = (outside("operator", None), Ring::default());
     let key = FreshKey::make(ID.to_owned(), "ci".to_owned(), [Scope::Chat].into(), NOW).unwrap();
     key.record(&ledger).await.unwrap();
-    assert_eq!(list(&ledger).await.unwrap(), std::slice::from_ref(&key.row));
+    assert_eq!(
+        list(&ledger, &ring).await.unwrap(),
+        std::slice::from_ref(&key.row)
+    );
 
-    let caller = holder(&known, &ledger, key.text.expose_secret())
-        .await
-        .unwrap()
-        .unwrap();
+    let who = async |text: &str| {
+        let found = holder(&known, (&ledger, &ring), text, NOW).await;
+        found.unwrap()
+    };
+    let caller = who(key.text.expose_secret()).await.unwrap();
     assert!(caller.may(Scope::Chat) && !caller.may(Scope::Operator) && !caller.is_owner());
     let forged = format!("tal_{ID}_{}", "0".repeat(64));
-    assert!(
-        holder(&known, &ledger, &forged).await.unwrap().is_none(),
-        "the id alone proves nothing"
-    );
-    let operator = holder(&known, &ledger, "operator").await.unwrap().unwrap();
+    assert!(who(&forged).await.is_none(), "the id alone proves nothing");
+    let operator = who("operator").await.unwrap();
     assert!(operator.may(Scope::Operator) && operator.is_owner());
     assert_ne!(operator.owner(), caller.owner());
 
-    assert!(revoke(&ledger, ID.to_owned()).await.unwrap());
-    assert!(
-        holder(&known, &ledger, key.text.expose_secret())
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert!(!revoke(&ledger, ID.to_owned()).await.unwrap());
+    assert!(revoke(&ledger, &ring, ID.to_owned()).await.unwrap());
+    assert!(who(key.text.expose_secret()).await.is_none());
+    assert!(caller.gone.is_some_and(|gone| gone.is_cancelled()));
+    assert!(!revoke(&ledger, &ring, ID.to_owned()).await.unwrap());
 }

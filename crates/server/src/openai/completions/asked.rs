@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use talaria_domain::address::Address;
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::event::{Attachment, AttachmentKind, Content, Mention, Wishes};
 use talaria_domain::runner::{Said, Speaker};
@@ -53,16 +54,19 @@ impl Asked {
         self.instructions = Some(all);
     }
 
-    /// What the gateway is told.
-    pub(in crate::openai) fn content(self, memory: Memory) -> Content {
+    /// What the gateway is told; `callback` is where the program hears of what ends later.
+    pub(in crate::openai) fn content(self, memory: Memory, callback: Option<Address>) -> Content {
         let history =
             (memory == Memory::Theirs && !self.history.is_empty()).then_some(self.history);
         let wishes = Wishes {
             instructions: self.instructions,
             history,
             options: self.options,
-            // Its request is the only way back: nothing may be promised for later, wherever the conversation began.
+            // Its request is the only way back to itself: without a callback nothing may be promised for later, wherever
+            // the conversation began.
             window: Some(DeliveryWindow::InTurnOnly),
+            callback,
+            may_be_asked: false,
         };
         Content {
             text: self.input.text,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use talaria_domain::run::{RunEvent, ToolResult, Usage};
 
 use super::super::refusal::Refusal;
-use super::super::turn::standing::Over;
+use super::super::turn::standing::{End, Over};
 use super::asked::StreamWish;
 
 #[cfg(test)]
@@ -45,10 +45,19 @@ pub(super) fn whole(frame: &Frame, over: &Over) -> Value {
             "index": 0,
             "message": { "role": "assistant", "content": over.text, "refusal": null },
             "logprobs": null,
-            "finish_reason": "stop",
+            "finish_reason": finish(over),
         }],
         "usage": usage(over.usage),
     })
+}
+
+/// Why the answer ends where it does.
+const fn finish(over: &Over) -> &'static str {
+    match over.end {
+        End::Completed(finish) => finish.as_str(),
+        // Not told: these are refused.
+        _ => "stop",
+    }
 }
 
 fn usage(usage: Usage) -> Value {
@@ -131,7 +140,7 @@ impl Teller {
         if !self.has_spoken && self.segment.is_empty() {
             written.extend(self.add(&over.text));
         }
-        written.push(self.chunk(&json!({}), Some("stop")));
+        written.push(self.chunk(&json!({}), Some(finish(over))));
         if self.wish.has_usage {
             let mut chunk = self.bare();
             chunk["choices"] = json!([]);

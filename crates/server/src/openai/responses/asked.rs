@@ -1,5 +1,9 @@
 //! What a program asks for in a response. Pure: a body in, a question and what it goes on with out.
 
+use std::collections::BTreeMap;
+
+use axum::extract::Query;
+use axum::http::Uri;
 use serde_json::{Map, Value, json};
 
 use super::super::completions::asked::{self as completions, Asked};
@@ -63,6 +67,58 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Wanted, Refusal> {
         is_stored: flag(body.get("store"), "store", true)?,
         is_streamed,
         metadata: body.get("metadata").cloned().unwrap_or_else(|| json!({})),
+    })
+}
+
+/// How a response that is kept is to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As it is.
+    Whole,
+    /// By its events, from after the one that was read last.
+    Stream { last: Option<u64> },
+}
+
+/// Reads how a response is to be told.
+pub(super) fn reading(uri: &Uri) -> Result<Reading, Refusal> {
+    let unread = |_| ApiError::BadInput {
+        param: None,
+        message: "the query cannot be read".to_owned(),
+    };
+    let Query(query) = Query::<BTreeMap<String, String>>::try_from_uri(uri).map_err(unread)?;
+    let (mut is_streamed, mut last) = (false, None);
+    for (name, value) in &query {
+        let expected = match (name.as_str(), value.as_str()) {
+            ("stream", "true" | "false") => {
+                is_streamed = value == "true";
+                continue;
+            }
+            ("starting_after", number) => {
+                last = number.parse().ok();
+                if last.is_some() {
+                    continue;
+                }
+                "the number of an event"
+            }
+            // Nothing is padded here.
+            ("include_obfuscation", _) => continue,
+            ("stream", _) => "true or false",
+            _ => {
+                let why = format!("{name} is not taken here");
+                return Err(Refusal::unsupported(name, why));
+            }
+        };
+        let message = format!("expected {name} to be {expected}");
+        return Err(ApiError::bad(name, message).into());
+    }
+    if last.is_some() && !is_streamed {
+        let why = "expected starting_after together with stream=true";
+        return Err(ApiError::bad("starting_after", why).into());
+    }
+    Ok(if is_streamed {
+        Reading::Stream { last }
+    } else {
+        Reading::Whole
     })
 }
 

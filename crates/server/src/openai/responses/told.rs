@@ -1,8 +1,12 @@
-//! A response as it is written: the object, and the events that lead to it. Pure. Every segment that the agent says is an
-//! item of its own, so that a stream, the whole answer and what is retrieved later are the same.
+//! A response as it is written: the object, and the events that lead to it. Pure. Every segment that the agent says and
+//! every tool that it calls is an item of its own, so that a stream, the whole answer and what is retrieved later are the
+//! same.
+//!
+//! A tool runs on our side and its client has nothing to do about it. OpenAI's format has that for tools of MCP servers, so
+//! that a call is told as `mcp_call`; a `function_call` would ask the client to run it.
 
 use serde_json::{Value, json};
-use talaria_domain::run::RunEvent;
+use talaria_domain::run::{Finish, RunEvent, ToolResult};
 
 use super::super::refusal::Refusal;
 use super::super::turn::standing::{End, Over};
@@ -24,14 +28,29 @@ pub(super) struct Frame {
     pub(super) is_stored: bool,
 }
 
+/// Where the agent's tools run, as clients are told.
+const SERVER_LABEL: &str = "talaria";
+
+/// Something that a response has.
+#[derive(Debug, Clone, PartialEq)]
+enum Item {
+    /// What the agent said.
+    Message { text: String, is_done: bool },
+    /// A tool that it called.
+    Call {
+        call: String,
+        tool: String,
+        /// JSON in a text, as clients know it.
+        arguments: String,
+        result: Option<(ToolResult, String)>,
+    },
+}
+
 /// Tells a response.
 #[derive(Debug, Clone)]
 pub(super) struct Teller {
     frame: Frame,
-    /// What was said, segment by segment.
-    items: Vec<String>,
-    /// Whether the last one still grows.
-    is_open: bool,
+    items: Vec<Item>,
     written: Vec<Value>,
     next: u64,
 }
@@ -41,7 +60,6 @@ impl Teller {
         let mut teller = Self {
             frame,
             items: Vec::new(),
-            is_open: false,
             written: Vec::new(),
             next: 0,
         };
@@ -62,17 +80,25 @@ impl Teller {
         match what {
             RunEvent::MessageDelta { text } => self.grow(text),
             RunEvent::MessageCompleted { text } => {
-                let so_far = if self.is_open {
-                    self.items.last()
-                } else {
-                    None
-                };
-                let so_far = so_far.map_or("", String::as_str);
+                let so_far = self.open_message().map_or("", |(_, text)| text.as_str());
                 // Nothing that was told can be taken back: only what is missing is added.
                 let missing = text.strip_prefix(so_far).unwrap_or_default().to_owned();
                 self.grow(&missing);
-                self.close();
+                self.close_message();
             }
+            RunEvent::ToolStarted {
+                call,
+                tool,
+                arguments,
+            } => {
+                self.close_message();
+                self.begin_call(call, tool, &arguments.to_string());
+            }
+            RunEvent::ToolCompleted {
+                call,
+                output,
+                result,
+            } => self.end_call(call, *result, output),
             RunEvent::Ended(_) => self.close(),
             _ => {}
         }
@@ -80,17 +106,24 @@ impl Teller {
 
     /// What the end adds; gives the whole response.
     pub(super) fn end(&mut self, over: &Over) -> Value {
-        if self.items.is_empty() && over.end == End::Completed {
+        let has_spoken = |item: &Item| matches!(item, Item::Message { .. });
+        if over.is_answered() && !self.items.iter().any(has_spoken) {
             self.grow(&over.text);
         }
         self.close();
         let (kind, status) = match over.end {
-            End::Completed => ("response.completed", "completed"),
-            End::Failed | End::Interrupted => ("response.failed", "failed"),
+            End::Completed(Finish::Stop) => ("response.completed", "completed"),
+            End::Completed(_) => ("response.incomplete", "incomplete"),
+            End::Failed(_) | End::Interrupted => ("response.failed", "failed"),
             End::Cancelled => ("response.incomplete", "cancelled"),
         };
         let mut response = self.response(status);
-        if over.end == End::Completed {
+        response["incomplete_details"] = match over.end {
+            End::Completed(Finish::Length) => json!({ "reason": "max_output_tokens" }),
+            End::Completed(Finish::ContentFilter) => json!({ "reason": "content_filter" }),
+            _ => Value::Null,
+        };
+        if over.is_answered() {
             let (read, written) = (over.usage.input_tokens, over.usage.output_tokens);
             response["usage"] = json!({
                 "input_tokens": read,
@@ -111,12 +144,8 @@ impl Teller {
     /// The response as it is.
     pub(super) fn response(&self, status: &str) -> Value {
         let frame = &self.frame;
-        let last = self.items.len().saturating_sub(1);
-        let item = |(at, text): (usize, &String)| {
-            let is_done = at < last || !self.is_open;
-            self.item(at, text, if is_done { "completed" } else { "in_progress" })
-        };
-        let output: Vec<Value> = self.items.iter().enumerate().map(item).collect();
+        let items = self.items.iter().enumerate();
+        let output: Vec<Value> = items.map(|(at, item)| self.item(at, item)).collect();
         json!({
             "id": format!("resp_{}", frame.turn),
             "object": "response",
@@ -138,65 +167,172 @@ impl Teller {
     }
 
     fn item_id(&self, at: usize) -> String {
-        format!("msg_{}_{at}", self.frame.turn)
+        let kind = match self.items.get(at) {
+            Some(Item::Call { .. }) => "mcp",
+            _ => "msg",
+        };
+        format!("{kind}_{}_{at}", self.frame.turn)
     }
 
-    fn item(&self, at: usize, text: &str, status: &str) -> Value {
-        json!({
-            "id": self.item_id(at),
-            "type": "message",
-            "role": "assistant",
-            "status": status,
-            "content": [part(text)],
-        })
+    fn item(&self, at: usize, item: &Item) -> Value {
+        let id = self.item_id(at);
+        match item {
+            Item::Message { text, is_done } => json!({
+                "id": id,
+                "type": "message",
+                "role": "assistant",
+                "status": if *is_done { "completed" } else { "in_progress" },
+                "content": [part(text)],
+            }),
+            Item::Call {
+                tool,
+                arguments,
+                result,
+                ..
+            } => {
+                let (status, output, error) = match result {
+                    None => ("in_progress", None, None),
+                    Some((ToolResult::Done, output)) => ("completed", Some(output), None),
+                    Some((ToolResult::Refused, why)) => ("failed", None, Some(why)),
+                    Some((ToolResult::Cancelled, why)) => ("incomplete", None, Some(why)),
+                };
+                json!({
+                    "id": id,
+                    "type": "mcp_call",
+                    "server_label": SERVER_LABEL,
+                    "name": tool,
+                    "arguments": arguments,
+                    "status": status,
+                    "output": output,
+                    "error": error,
+                })
+            }
+        }
     }
 
-    fn grow(&mut self, text: &str) {
-        if text.is_empty() {
+    /// The message that still grows: it is the last item.
+    fn open_message(&mut self) -> Option<(usize, &mut String)> {
+        let at = self.items.len().checked_sub(1)?;
+        match self.items.last_mut()? {
+            Item::Message {
+                text,
+                is_done: false,
+            } => Some((at, text)),
+            _ => None,
+        }
+    }
+
+    fn grow(&mut self, more: &str) {
+        if more.is_empty() {
             return;
         }
-        if !self.is_open {
-            self.open();
+        let at = match self.open_message() {
+            Some((at, _)) => at,
+            None => self.begin_message(),
+        };
+        if let Some((_, text)) = self.open_message() {
+            text.push_str(more);
         }
-        if let Some(last) = self.items.last_mut() {
-            last.push_str(text);
-        }
-        self.write_about_last(
-            "response.output_text.delta",
-            json!({ "delta": text, "logprobs": [] }),
-        );
+        let delta = json!({ "delta": more, "logprobs": [] });
+        self.write_about_text(at, "response.output_text.delta", delta);
     }
 
-    fn open(&mut self) {
+    fn begin_message(&mut self) -> usize {
         let at = self.items.len();
-        self.items.push(String::new());
-        self.is_open = true;
-        let mut item = self.item(at, "", "in_progress");
-        item["content"] = json!([]);
-        let added = json!({ "output_index": at, "item": item });
-        self.write("response.output_item.added", added);
-        self.write_about_last("response.content_part.added", json!({ "part": part("") }));
+        self.items.push(Item::Message {
+            text: String::new(),
+            is_done: false,
+        });
+        self.write_item(at, "response.output_item.added", |item| {
+            item["content"] = json!([]);
+        });
+        let part = json!({ "part": part("") });
+        self.write_about_text(at, "response.content_part.added", part);
+        at
     }
 
-    fn close(&mut self) {
-        let Some(text) = self.items.last().filter(|_| self.is_open).cloned() else {
+    fn close_message(&mut self) {
+        let Some((at, text)) = self.open_message() else {
             return;
         };
-        self.is_open = false;
-        let at = self.items.len() - 1;
+        let text = text.clone();
+        if let Some(Item::Message { is_done, .. }) = self.items.get_mut(at) {
+            *is_done = true;
+        }
         let done = json!({ "text": text, "logprobs": [] });
-        self.write_about_last("response.output_text.done", done);
-        self.write_about_last("response.content_part.done", json!({ "part": part(&text) }));
-        let item = self.item(at, &text, "completed");
-        let done = json!({ "output_index": at, "item": item });
-        self.write("response.output_item.done", done);
+        self.write_about_text(at, "response.output_text.done", done);
+        let part = json!({ "part": part(&text) });
+        self.write_about_text(at, "response.content_part.done", part);
+        self.write_item(at, "response.output_item.done", |_| {});
     }
 
-    fn write_about_last(&mut self, kind: &str, mut event: Value) {
-        let at = self.items.len().saturating_sub(1);
+    fn begin_call(&mut self, call: &str, tool: &str, arguments: &str) {
+        let at = self.items.len();
+        self.items.push(Item::Call {
+            call: call.to_owned(),
+            tool: tool.to_owned(),
+            arguments: arguments.to_owned(),
+            result: None,
+        });
+        self.write_item(at, "response.output_item.added", |item| {
+            item["arguments"] = json!("");
+        });
+        self.write_about(at, "response.mcp_call.in_progress", json!({}));
+        let done = json!({ "arguments": arguments });
+        self.write_about(at, "response.mcp_call_arguments.done", done);
+    }
+
+    fn end_call(&mut self, ended: &str, how: ToolResult, output: &str) {
+        let is_it = |item: &Item| match item {
+            Item::Call { call, result, .. } => call == ended && result.is_none(),
+            Item::Message { .. } => false,
+        };
+        let Some(at) = self.items.iter().position(is_it) else {
+            return;
+        };
+        if let Some(Item::Call { result, .. }) = self.items.get_mut(at) {
+            *result = Some((how, output.to_owned()));
+        }
+        let kind = match how {
+            ToolResult::Done => "response.mcp_call.completed",
+            ToolResult::Refused | ToolResult::Cancelled => "response.mcp_call.failed",
+        };
+        self.write_about(at, kind, json!({}));
+        self.write_item(at, "response.output_item.done", |_| {});
+    }
+
+    /// Nothing more is added to what is there.
+    fn close(&mut self) {
+        self.close_message();
+        let open = |item: &Item| match item {
+            Item::Call {
+                call, result: None, ..
+            } => Some(call.clone()),
+            _ => None,
+        };
+        let open: Vec<String> = self.items.iter().filter_map(open).collect();
+        for call in open {
+            self.end_call(&call, ToolResult::Cancelled, "stopped before it ended");
+        }
+    }
+
+    fn write_item(&mut self, at: usize, kind: &str, change: impl FnOnce(&mut Value)) {
+        let Some(item) = self.items.get(at) else {
+            return;
+        };
+        let mut item = self.item(at, item);
+        change(&mut item);
+        self.write(kind, json!({ "output_index": at, "item": item }));
+    }
+
+    fn write_about_text(&mut self, at: usize, kind: &str, mut event: Value) {
+        event["content_index"] = json!(0);
+        self.write_about(at, kind, event);
+    }
+
+    fn write_about(&mut self, at: usize, kind: &str, mut event: Value) {
         event["item_id"] = json!(self.item_id(at));
         event["output_index"] = json!(at);
-        event["content_index"] = json!(0);
         self.write(kind, event);
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use talaria_domain::ids::{EventId, ReplyId, RunId};
 use talaria_domain::live::{Happening, Watch};
-use talaria_domain::run::RunEvent;
+use talaria_domain::run::{Finish, RunEvent, RunOutcome, Usage};
 use talaria_store::inbox::InboxRow;
 use talaria_store::{Result, StoreError, Tx, inbox, outbox, runs};
 
@@ -110,10 +110,16 @@ fn read_on(tx: &mut Tx<'_>, tries: &[RunId], look: &mut Look) -> Result<()> {
     let at = tries.iter().position(|run| Some(*run) == known);
     for run in &tries[at.unwrap_or(0)..] {
         if look.bookmark.run != Some(*run) {
+            let number = look.bookmark.before + look.bookmark.seq;
+            if look.bookmark.run.is_some() {
+                // One that was killed had no time to say so: what it was saying is not gone on with.
+                let what = RunEvent::Ended(RunOutcome::Interrupted);
+                look.lines.push(Line { number, what });
+            }
             look.bookmark = Bookmark {
                 run: Some(*run),
                 seq: 0,
-                before: look.bookmark.before + look.bookmark.seq,
+                before: number,
             };
         }
         let mark = &mut look.bookmark;
@@ -144,22 +150,37 @@ pub(crate) struct Follower {
     /// Whether the ledger may have more than was heard.
     is_behind: bool,
     is_left: bool,
+    /// Whether the run has said something since its last tool: then it is told once more as the answer.
+    has_words: bool,
+    /// How the run ended, before its answer is told.
+    ended: Option<(Finish, Usage)>,
 }
 
 impl Follower {
     /// Follows a turn from its beginning.
     pub(crate) fn of(app: &Arc<App>, turn: &super::Turn) -> Self {
+        // Before the first look: what happens in between is heard.
+        let watch = app.shared.live.watch(turn.session);
+        Self {
+            is_behind: true,
+            ..Self::from_the_start(app, turn.event, watch)
+        }
+    }
+
+    /// Follows a turn whose conversation was watched before it was handed in: nothing of it was missed.
+    pub(crate) fn from_the_start(app: &Arc<App>, event: EventId, watch: Box<dyn Watch>) -> Self {
         Self {
             app: Arc::clone(app),
-            event: turn.event,
-            turn: turn.event,
-            // Before the first look: what happens in between is heard.
-            watch: app.shared.live.watch(turn.session),
+            event,
+            turn: event,
+            watch,
             bookmark: Bookmark::default(),
             lines: VecDeque::new(),
             over: None,
-            is_behind: true,
+            is_behind: false,
             is_left: false,
+            has_words: false,
+            ended: None,
         }
     }
 
@@ -213,6 +234,21 @@ impl Follower {
         }
     }
 
+    /// What an event of the run says about its end.
+    fn note(&mut self, what: &RunEvent) {
+        match what {
+            RunEvent::MessageCompleted { text } => self.has_words |= !text.trim().is_empty(),
+            RunEvent::ToolStarted { .. } => self.has_words = false,
+            RunEvent::Ended(RunOutcome::Completed { finish, usage }) if self.has_words => {
+                // Its answer is told next.
+                self.ended = Some((*finish, *usage));
+            }
+            // It may be one that is tried again, or one that said nothing.
+            RunEvent::Ended(_) => self.is_behind = true,
+            _ => {}
+        }
+    }
+
     fn hear(&mut self, happening: Happening) {
         match happening {
             Happening::Started { run, event } if event == self.turn => {
@@ -224,12 +260,19 @@ impl Follower {
             }
             Happening::Yielded { run, seq, what } if Some(run) == self.bookmark.run => {
                 let next = self.bookmark.seq + 1;
-                // The end is looked up: it may be one that is tried again.
-                self.is_behind = seq > next || matches!(what, RunEvent::Ended(_));
-                if seq == next {
-                    self.bookmark.seq = seq;
-                    let number = self.bookmark.before + seq;
-                    self.lines.push_back(Line { number, what });
+                if seq != next {
+                    self.is_behind |= seq > next;
+                    return;
+                }
+                self.note(&what);
+                self.bookmark.seq = seq;
+                let number = self.bookmark.before + seq;
+                self.lines.push_back(Line { number, what });
+            }
+            Happening::Said { run, text, .. } if run.is_some() && run == self.bookmark.run => {
+                match self.ended.take() {
+                    Some((finish, usage)) => self.over = Some(Over::answered(finish, usage, text)),
+                    None => self.is_behind = true,
                 }
             }
             Happening::Said { .. } | Happening::Missed => self.is_behind = true,

@@ -101,7 +101,8 @@ async fn stop(app: &App, order: &Order) -> Result<(), ApiError> {
 fn command(app: &App, order: &Order) -> Event {
     let now = app.now();
     let content = Content {
-        text: "/stop".to_owned(),
+        // By its name: if it ends in this moment, the next one goes on.
+        text: format!("/stop {}", order.event),
         mention: Mention::Direct,
         ..Content::default()
     };

@@ -2,7 +2,7 @@
 //! under is done again, or its asker is told that it was not.
 
 use talaria_domain::machine::{InboxState, RunState};
-use talaria_domain::run::{Run, RunOutcome, Usage};
+use talaria_domain::run::{FailureCode, Finish, Run, RunOutcome, Usage};
 use talaria_store::inbox::InboxRow;
 
 #[cfg(test)]
@@ -30,15 +30,49 @@ pub(crate) struct Over {
     /// Why there is no answer.
     pub(crate) reason: String,
     pub(crate) usage: Usage,
+    /// When to come back, if that is known.
+    pub(crate) retry_after_seconds: Option<u64>,
 }
 
 /// The ways a turn ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    Completed,
-    Failed,
+    Completed(Finish),
+    Failed(FailureCode),
     Cancelled,
     Interrupted,
+}
+
+impl Over {
+    fn with_answer(finish: Finish, usage: Usage) -> Self {
+        Self {
+            usage,
+            ..Self::without_answer(End::Completed(finish), "")
+        }
+    }
+
+    fn without_answer(end: End, reason: &str) -> Self {
+        Self {
+            end,
+            text: String::new(),
+            reason: reason.to_owned(),
+            usage: Usage::default(),
+            retry_after_seconds: None,
+        }
+    }
+
+    /// With this answer.
+    pub(super) fn answered(finish: Finish, usage: Usage, text: String) -> Self {
+        Self {
+            text,
+            ..Self::with_answer(finish, usage)
+        }
+    }
+
+    /// Whether there is an answer.
+    pub(crate) const fn is_answered(&self) -> bool {
+        matches!(self.end, End::Completed(_))
+    }
 }
 
 impl Standing {
@@ -57,8 +91,8 @@ impl End {
     /// Its name for programs.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
+            Self::Completed(_) => "completed",
+            Self::Failed(_) => "failed",
             Self::Cancelled => "cancelled",
             Self::Interrupted => "interrupted",
         }
@@ -67,13 +101,9 @@ impl End {
 
 /// How a turn stands: its event, the last run for it, and what was said to it.
 pub(crate) fn decide(row: &InboxRow, last: Option<&Run>, said: Option<&str>) -> Standing {
-    let over = |end, reason: &str, usage| {
-        Standing::Over(Over {
-            end,
-            text: said.unwrap_or_default().to_owned(),
-            reason: reason.to_owned(),
-            usage,
-        })
+    let over = |over: Over| {
+        let text = said.unwrap_or_default().to_owned();
+        Standing::Over(Over { text, ..over })
     };
     let why = row.reason.as_deref();
     match row.state {
@@ -82,40 +112,39 @@ pub(crate) fn decide(row: &InboxRow, last: Option<&Run>, said: Option<&str>) -> 
             Standing::Waiting
         }
         InboxState::Claimed => Standing::Running,
-        InboxState::Discarded => over(
+        InboxState::Discarded => over(Over::without_answer(
             End::Cancelled,
             why.unwrap_or("the turn was stopped"),
-            Usage::default(),
-        ),
-        InboxState::Dead => over(
-            End::Failed,
-            why.unwrap_or("the turn was given up"),
-            Usage::default(),
-        ),
+        )),
+        InboxState::Dead => {
+            // What never had a run was not tried in vain.
+            let code = last.map_or(FailureCode::Internal, |_| FailureCode::AttemptsExhausted);
+            let why = why.unwrap_or("the turn was given up");
+            over(Over::without_answer(End::Failed(code), why))
+        }
         InboxState::Completed | InboxState::Merged => {
-            let (end, reason, usage) = end_of(last.and_then(|run| run.outcome.as_ref()));
+            let mut ended = end_of(last.and_then(|run| run.outcome.as_ref()));
             // What the gateway said is the best there is to say.
-            let reason = if end == End::Interrupted {
-                said.unwrap_or(reason)
-            } else {
-                reason
-            };
-            over(end, reason, usage)
+            if let (End::Interrupted, Some(said)) = (ended.end, said) {
+                said.clone_into(&mut ended.reason);
+            }
+            over(ended)
         }
     }
 }
 
 /// A command has no run, and is carried out all the same.
-fn end_of(outcome: Option<&RunOutcome>) -> (End, &str, Usage) {
+fn end_of(outcome: Option<&RunOutcome>) -> Over {
     match outcome {
-        None => (End::Completed, "", Usage::default()),
-        Some(RunOutcome::Completed { usage }) => (End::Completed, "", *usage),
-        Some(RunOutcome::Failed { reason }) => (End::Failed, reason, Usage::default()),
-        Some(RunOutcome::Cancelled) => (End::Cancelled, "the turn was stopped", Usage::default()),
-        Some(RunOutcome::Interrupted) => (
-            End::Interrupted,
-            "the gateway stopped under it",
-            Usage::default(),
-        ),
+        None => Over::with_answer(Finish::Stop, Usage::default()),
+        Some(RunOutcome::Completed { usage, finish }) => Over::with_answer(*finish, *usage),
+        Some(RunOutcome::Failed(failure)) => Over {
+            retry_after_seconds: failure.retry_after_seconds,
+            ..Over::without_answer(End::Failed(failure.code), &failure.reason)
+        },
+        Some(RunOutcome::Cancelled) => Over::without_answer(End::Cancelled, "the turn was stopped"),
+        Some(RunOutcome::Interrupted) => {
+            Over::without_answer(End::Interrupted, "the gateway stopped under it")
+        }
     }
 }

@@ -34,6 +34,26 @@ fn a_text_is_cut_between_characters() {
 }
 
 #[test]
+fn no_more_is_said_than_may_be() {
+    for (text, most, expected, finish) in [
+        ("abcdefgh", 2, "abcdefgh", "stop"),
+        ("abcdefgh", 1, "abcd", "length"),
+        ("abc🦀", 1, "abc", "length"),
+        ("abcd", 0, "", "length"),
+        ("", 0, "", "stop"),
+        ("abcd", usize::MAX, "abcd", "stop"),
+    ] {
+        let spoken = Spoken::within(text, most);
+        let whole: Value = serde_json::from_slice(&whole(FRAME, spoken)).unwrap();
+        let choice = &whole["choices"][0];
+        assert_eq!(choice["message"]["content"], expected, "{text} {most}");
+        assert_eq!(choice["finish_reason"], finish, "{text} {most}");
+        let last = events(spoken, 3, Cost::Untold).pop().unwrap();
+        assert_eq!(last["choices"][0]["finish_reason"], finish);
+    }
+}
+
+#[test]
 fn the_pieces_together_are_the_answer() {
     let text = "say \"hi\"\n🦀";
     for pieces in 1..8 {

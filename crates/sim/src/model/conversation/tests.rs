@@ -28,6 +28,18 @@ fn the_last_thing_a_user_said_counts() {
 }
 
 #[test]
+fn the_most_that_may_be_said_has_two_names() {
+    for (name, expected) in [
+        ("max_tokens", 5),
+        ("max_completion_tokens", 5),
+        ("most", usize::MAX),
+    ] {
+        let body = json!({ "messages": [], name: 5 }).to_string();
+        assert_eq!(read(&body).most(), expected, "{name}");
+    }
+}
+
+#[test]
 fn a_tools_result_counts_until_a_user_speaks() {
     let call = json!([{ "id": "c", "type": "function", "function": { "name": "terminal", "arguments": "{}" } }]);
     let asked = json!({ "role": "user", "content": "tool: ls" });

@@ -11,7 +11,7 @@ use serde_json::Value;
 use talaria_domain::delivery::ReplyKind;
 use talaria_domain::ids::{EventId, ReplyId, RunId};
 use talaria_domain::live::Happening;
-use talaria_domain::run::{Action, RunEvent, RunOutcome, ToolResult};
+use talaria_domain::run::{RunEvent, RunOutcome, ToolResult};
 
 use super::super::text::field;
 
@@ -78,6 +78,9 @@ pub(super) struct Conversation {
 /// A turn, as far as it is known.
 #[derive(Debug)]
 struct Turn {
+    /// The message.
+    message: EventId,
+    /// The event that is answered: another one if the message became part of it, as an answer to its run does.
     event: EventId,
     is_command: bool,
     run: Option<RunId>,
@@ -104,6 +107,7 @@ impl Conversation {
     /// A message was accepted under this id: its turn begins.
     pub(super) fn begin(&mut self, event: EventId, text: &str) {
         self.turn = Some(Turn {
+            message: event,
             event,
             is_command: text.trim_start().starts_with('/'),
             run: None,
@@ -176,7 +180,7 @@ impl Conversation {
             "merged" => turn.follow(&field(event, "merged_into")),
             "completed" | "discarded" | "dead" if last_run_is(trace, "cancelled") => Next::Over,
             "completed" | "discarded" | "dead" => turn.dealt_with(),
-            _ if last_run_is(trace, "waiting") => Next::Over,
+            _ if last_run_is(trace, "waiting") && turn.event == turn.message => Next::Over,
             _ => Next::Listen,
         };
         let is_given_up = matches!(state.as_str(), "discarded" | "dead");
@@ -225,12 +229,16 @@ impl Conversation {
             return None;
         }
         let is_final = said.kind == ReplyKind::Final;
+        let is_question = said.kind == ReplyKind::Prompt;
         if let Some(turn) = &mut self.turn {
             turn.has_answer |= said.is_own && is_final;
-            turn.has_notice |= said.is_own && !is_final;
+            turn.has_notice |= said.is_own && !is_final && !is_question;
         }
         if !self.said.insert(said.reply) {
             return None;
+        }
+        if is_question {
+            return Some(Show::Question(said.text.to_owned()));
         }
         let whole = said.text.to_owned();
         let turn = self.turn.as_ref();
@@ -278,9 +286,6 @@ impl Turn {
                 arguments: arguments.to_string(),
             },
             RunEvent::ToolCompleted { output, result, .. } => Show::ToolOutput { output, result },
-            RunEvent::ActionRequested { action, .. } => {
-                return (vec![Show::Question(question(&action))], Next::Over);
-            }
             RunEvent::Ended(outcome) => return (Vec::new(), self.end(outcome)),
             _ => return (Vec::new(), Next::Listen),
         };
@@ -300,7 +305,8 @@ impl Turn {
     /// What to do after something was said.
     fn after(&self, said: &Said<'_>, run: Option<RunId>) -> Next {
         match (&self.ended, said.kind) {
-            (Some(_), ReplyKind::Final) if said.is_own => Next::Over,
+            // Whoever is asked has to be able to answer.
+            (Some(_), ReplyKind::Final) | (_, ReplyKind::Prompt) if said.is_own => Next::Over,
             _ if said.is_own || run.is_none() => Next::Look,
             _ => Next::Listen,
         }
@@ -339,14 +345,6 @@ impl Turn {
 
     const fn has_words(&self) -> bool {
         self.has_answer || self.has_notice
-    }
-}
-
-fn question(action: &Action) -> String {
-    match action {
-        Action::Approval { effect } => format!("may I: {effect}  (/approve or /deny)"),
-        Action::Question { text, choices } if choices.is_empty() => text.clone(),
-        Action::Question { text, choices } => format!("{text}  ({})", choices.join(", ")),
     }
 }
 

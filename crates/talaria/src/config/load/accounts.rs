@@ -114,7 +114,7 @@ impl Loading<'_> {
         );
     }
 
-    fn profile_named(
+    pub(super) fn profile_named(
         &mut self,
         key: &str,
         written: Option<String>,
@@ -131,7 +131,7 @@ impl Loading<'_> {
         ProfileName::from(written)
     }
 
-    fn required(&mut self, key: &str, written: Option<String>) -> String {
+    pub(super) fn required(&mut self, key: &str, written: Option<String>) -> String {
         let written = written.filter(|written| !written.is_empty());
         written.unwrap_or_else(|| {
             self.refuse(key, "missing, and needed here".to_owned());

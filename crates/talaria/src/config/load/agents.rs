@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use talaria_domain::names::{ProfileName, RunnerId};
+use talaria_domain::names::ProfileName;
 use talaria_domain::profile::Profile;
 use talaria_domain::session_key::Sharing;
 
 use super::{Loading, MINUTE};
-use crate::config::effective::{Model, ProfileSettings, Provider, Reset, RunnerKind};
+use crate::config::effective::{Model, ProfileSettings, Provider, Reset, RunnerSettings};
 use crate::config::file::{ModelSection, ProfileSection, ResetSection, SessionSection};
 use crate::config::keys::join;
 use crate::config::problem::did_you_mean;
@@ -39,7 +39,13 @@ const TOOLS: &[&str] = &[
 ];
 
 /// What the profile has that nobody wrote a word about.
-const USUAL_TOOLS: [&str; 4] = ["terminal", "process", "delegate_task", "send_message"];
+const USUAL_TOOLS: [&str; 5] = [
+    "terminal",
+    "process",
+    "delegate_task",
+    "send_message",
+    "ask_user",
+];
 
 /// Profiles, of which there is always one.
 pub(super) struct Profiles {
@@ -52,10 +58,12 @@ impl Profiles {
         std::iter::once(self.first).chain(self.others).collect()
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = &ProfileSettings> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.first)
-            .chain(&self.others)
-            .map(|settings| settings.profile.name.as_str())
+        self.all().map(|settings| settings.profile.name.as_str())
     }
 }
 
@@ -110,18 +118,20 @@ impl Loading<'_> {
         }
     }
 
-    pub(super) fn profiles(&mut self, models: &[Model]) -> Profiles {
+    pub(super) fn profiles(&mut self, models: &[Model], runners: &[RunnerSettings]) -> Profiles {
         let sections = self.document.named("profile");
         let mut all: Vec<_> = sections
             .into_iter()
-            .map(|(name, section)| self.profile(&name, section.unwrap_or_default(), models))
+            .map(|(name, section)| {
+                self.profile(&name, section.unwrap_or_default(), (models, runners))
+            })
             .collect();
         if all.is_empty() {
             let section = ProfileSection {
                 tools: Some(USUAL_TOOLS.map(str::to_owned).to_vec()),
                 ..ProfileSection::default()
             };
-            all.push(self.profile(ASSISTANT, section, models));
+            all.push(self.profile(ASSISTANT, section, (models, runners)));
         }
         let first = all.remove(0);
         Profiles { first, others: all }
@@ -131,7 +141,7 @@ impl Loading<'_> {
         &mut self,
         name: &str,
         section: ProfileSection,
-        models: &[Model],
+        (models, runners): (&[Model], &[RunnerSettings]),
     ) -> ProfileSettings {
         let key = join("profile", name);
         if name.is_empty() {
@@ -140,11 +150,14 @@ impl Loading<'_> {
         let model = self.model_named(&join(&key, "model"), section.model.as_deref(), models);
         let tools = section.tools.unwrap_or_default();
         self.look_at_tools(&join(&key, "tools"), &tools);
-        let runner: RunnerKind = section.runner.unwrap_or_default();
+        let approve = section.approve.unwrap_or_default();
+        self.look_at_approve(&join(&key, "approve"), &approve, &tools);
+        let (runner, id) =
+            self.runner_named(&join(&key, "runner"), section.runner.as_deref(), runners);
         let instructions = section.instructions;
         let profile = Profile {
             name: ProfileName::from(name),
-            runner: RunnerId::from(runner.as_str()),
+            runner: id,
             instructions: instructions.unwrap_or_else(|| INSTRUCTIONS.to_owned()),
             busy: section.busy.unwrap_or_default(),
             sharing: sharing(&section.session),
@@ -155,6 +168,7 @@ impl Loading<'_> {
             runner,
             model,
             tools,
+            approve,
             reset: self.reset(
                 &join(&join(&key, "session"), "reset"),
                 &section.session.reset,
@@ -184,6 +198,14 @@ impl Loading<'_> {
                 let hint = did_you_mean(tool, TOOLS.iter().copied());
                 self.warn(key, format!("no built-in tool is called {tool:?}{hint}"));
             }
+        }
+    }
+
+    /// Whoever wants to be asked must not find out later that they never were.
+    fn look_at_approve(&mut self, key: &str, approve: &[String], tools: &[String]) {
+        for tool in approve.iter().filter(|tool| !tools.contains(tool)) {
+            let hint = did_you_mean(tool, tools.iter().map(String::as_str));
+            self.refuse(key, format!("this profile has no tool {tool:?}{hint}"));
         }
     }
 

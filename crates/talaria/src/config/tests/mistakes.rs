@@ -15,9 +15,59 @@ const MISTAKES: &[Mistake] = &[
         (2, 1, "server.lisen"),
         &[
             "unknown key",
-            "`listen` or `public_url`",
+            "`listen`, `public_url`, `cors_origins`",
             "did you mean `listen`?",
         ],
+    ),
+    (
+        "[profile.a]\ntools = [\"terminal\"]\napprove = [\"terminl\"]",
+        (3, 11, "profile.a.approve"),
+        &["no tool \"terminl\"", "did you mean `terminal`?"],
+    ),
+    (
+        "[server.callbacks]\nallow = [\"https://example.org/\"]\n",
+        (1, 9, "server.callbacks.secret"),
+        &["missing", "whsec_"],
+    ),
+    (
+        "[server.callbacks]\nallow = [\"https://example.org/\"]\nsecret = { file = \"key\" }",
+        (3, 10, "server.callbacks.secret"),
+        &["at least 24 random bytes"],
+    ),
+    (
+        "[server.callbacks]\nallow = [\"https://a.example/\", \"https://u@b.example/\"]\nsecret = \"0123456789abcdef0123456789abcdef\"",
+        (2, 9, "server.callbacks.allow"),
+        &["entry 2", "without user"],
+    ),
+    (
+        "[server.callbacks]\nalow = []",
+        (2, 1, "server.callbacks.alow"),
+        &["did you mean `allow`?"],
+    ),
+    (
+        "[server]\ncors_origins = [\"https://a.example\", \"*\"]",
+        (2, 16, "server.cors_origins"),
+        &["every page", "name each"],
+    ),
+    (
+        "[server]\ncors_origins = [\"https://a.example/app\"]",
+        (2, 16, "server.cors_origins"),
+        &["https://app.example.org", "https://a.example/app"],
+    ),
+    (
+        "[server]\ncors_origins = [\"null\"]",
+        (2, 16, "server.cors_origins"),
+        &["an origin such as"],
+    ),
+    (
+        "[server]\nbody_limit_mb = 0",
+        (2, 17, "server.body_limit_mb"),
+        &["from 1 to 1024"],
+    ),
+    (
+        "[server.limits]\nturns_per_second = -1",
+        (2, 20, "server.limits.turns_per_second"),
+        &["from 1 to"],
     ),
     (
         "[sever]\n",
@@ -119,6 +169,91 @@ const MISTAKES: &[Mistake] = &[
         "[profile.a]\nrunner = \"magic\"",
         (2, 10, "profile.a.runner"),
         &["`native`", "`acp`"],
+    ),
+    (
+        "[[runner]]\nid = \"weather\"\ncommand = \"x\"",
+        (2, 6, "runner[0].id"),
+        &["plugin:AUTHOR/PLUGIN/RUNNER", "\"weather\""],
+    ),
+    (
+        "[[runner]]\nid = \"native\"\ncommand = \"x\"",
+        (2, 6, "runner[0].id"),
+        &["built in"],
+    ),
+    (
+        "[[runner]]\nid = \"plugin:a/b/c\"",
+        (1, 1, "runner[0].command"),
+        &["missing"],
+    ),
+    (
+        "[[runner]]\nid = \"plugin:a/b/c\"\ncommand = \"x\"\nenv = [\"A=hunter2\"]",
+        (4, 7, "runner[0].env"),
+        &["names of environment variables"],
+    ),
+    (
+        "[[runner]]\nid = \"plugin:a/b/c\"\ncommand = \"x\"\npermissions = { tools = [\"own\"] }",
+        (4, 26, "runner[0].permissions.tools"),
+        &["`detail`", "`call`"],
+    ),
+    (
+        "[[runner]]\nid = \"plugin:a/b/c\"\ncommand = \"x\"\npermissions = { skills = [] }",
+        (4, 17, "runner[0].permissions.skills"),
+        &["unknown key", "`tools`"],
+    ),
+    (
+        "[[binding]]\nrunner = \"plugin:a/b/c\"",
+        (2, 10, "binding[0].runner"),
+        &["id of a [[runner]]"],
+    ),
+    (
+        "[[binding]]\nevents = [\"mess*\"]",
+        (2, 10, "binding[0].events"),
+        &["\"message\"", "mess*"],
+    ),
+    (
+        "[[binding]]\nplatform = \"telegram\"\nprofile = \"a\"\n[profile.a]",
+        (3, 11, "binding[0].profile"),
+        &["not for both"],
+    ),
+    (
+        "[[binding]]\nchat = \"5\"",
+        (1, 1, "binding[0].platform"),
+        &["missing"],
+    ),
+    (
+        "[[binding]]\nplatform = \"web\"\nthread = \"5\"",
+        (1, 1, "binding[0].chat"),
+        &["missing"],
+    ),
+    (
+        "[[binding]]\nplatform = \"telegram\"",
+        (2, 12, "binding[0].platform"),
+        &["no [[account]] \"default\""],
+    ),
+    (
+        "[[binding]]\nprofile = \"asistant\"",
+        (2, 11, "binding[0].profile"),
+        &["did you mean `assistant`?"],
+    ),
+    (
+        "[[binding]]\nid = \"one\"\n[[binding]]\nid = \"two\"\nevents = [\"message\", \"*\"]",
+        (3, 1, "binding[1]"),
+        &["binding[0] (one)", "binding[1] (two)", "the same events"],
+    ),
+    (
+        "[[binding]]\nid = \"one\"\n[[binding]]\nid = \"one\"\nplatform = \"web\"",
+        (3, 1, "binding[1]"),
+        &["both called one"],
+    ),
+    (
+        "[profile.a]\nrunner = \"native\"\n[[binding]]\nid = \"mine\"\nprofile = \"a\"",
+        (2, 10, "profile.a.runner"),
+        &["binding[0] (mine)", "profile.a.runner (profile:a)"],
+    ),
+    (
+        "[profile.a]\nrunner = \"process\"",
+        (2, 10, "profile.a.runner"),
+        &["there is no [[runner]]"],
     ),
     (
         "[profile.a]\ntools = \"terminal\"",

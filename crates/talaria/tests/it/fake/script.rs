@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use talaria_domain::delivery::ReplyKind;
 use talaria_domain::live::Happening;
-use talaria_domain::run::{RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 
 use super::{Shared, refuse};
 
@@ -121,9 +121,7 @@ impl Turn<'_> {
         self.said(&reply, Some(&self.run));
         self.end(
             "completed",
-            RunOutcome::Failed {
-                reason: "the model is gone".to_owned(),
-            },
+            RunOutcome::failed(FailureCode::Other, "the model is gone"),
         );
     }
 
@@ -208,9 +206,7 @@ impl Turn<'_> {
 }
 
 fn completed() -> RunOutcome {
-    RunOutcome::Completed {
-        usage: Usage::default(),
-    }
+    RunOutcome::completed(Usage::default())
 }
 
 /// A text without an agent: on its way at the first look, there or given up at the second.

@@ -145,18 +145,19 @@ fn the_reason_for_the_end_is_kept() {
             .1
             .finish
     };
-    assert_eq!(finish("end_turn"), Finish::Done);
-    assert_eq!(finish("tool_use"), Finish::Done);
+    assert_eq!(finish("end_turn"), Finish::Stop);
+    assert_eq!(finish("tool_use"), Finish::Stop);
     assert_eq!(finish("max_tokens"), Finish::Length);
     assert_eq!(finish("model_context_window_exceeded"), Finish::Length);
-    assert_eq!(finish("refusal"), Finish::Filtered);
+    assert_eq!(finish("refusal"), Finish::ContentFilter);
 }
 
 #[test]
 fn an_error_in_the_middle_is_one() {
     let error = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     let read = read(&[stream(&[START, error]).as_bytes()]);
-    assert_eq!(read, Err(Fault::passing("Overloaded")));
+    let (why, after) = ("Overloaded".to_owned(), None);
+    assert_eq!(read, Err(Fault::Busy { why, after }));
 }
 
 #[test]

@@ -132,13 +132,13 @@ fn the_reason_for_the_end_is_kept() {
             format!(r#"{{"choices":[{{"delta":{{"content":"a"}},"finish_reason":"{reason}"}}]}}"#);
         answer(&[&chunk]).finish
     };
-    assert_eq!(finish("stop"), Finish::Done);
-    assert_eq!(finish("tool_calls"), Finish::Done);
+    assert_eq!(finish("stop"), Finish::Stop);
+    assert_eq!(finish("tool_calls"), Finish::Stop);
     assert_eq!(finish("length"), Finish::Length);
-    assert_eq!(finish("content_filter"), Finish::Filtered);
+    assert_eq!(finish("content_filter"), Finish::ContentFilter);
     assert_eq!(
         finish("eos_token"),
-        Finish::Done,
+        Finish::Stop,
         "what a server calls it is its own affair"
     );
 }

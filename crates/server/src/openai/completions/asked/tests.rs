@@ -5,7 +5,9 @@ use serde_json::json;
 use super::*;
 
 fn content(body: &Value, memory: Memory) -> Content {
-    read(body.as_object().unwrap()).unwrap().content(memory)
+    read(body.as_object().unwrap())
+        .unwrap()
+        .content(memory, None)
 }
 
 /// All that every program asks for: its request is the only way back.
@@ -58,4 +60,17 @@ fn what_means_nothing_is_left_out() {
     });
     let wishes = content(&body, Memory::Theirs).wishes;
     assert_eq!(wishes.as_deref(), Some(&nothing_later()));
+}
+
+#[test]
+fn a_callback_comes_with_the_turn_and_its_request_still_ends_with_the_answer() {
+    let body = json!({ "messages": [{ "role": "user", "content": "hello" }] });
+    let callback = crate::surfaces::program("elsewhere".into());
+    let asked = read(body.as_object().unwrap()).unwrap();
+    let wishes = asked.content(Memory::Ours, Some(callback.clone())).wishes;
+    let expected = Wishes {
+        callback: Some(callback),
+        ..nothing_later()
+    };
+    assert_eq!(wishes.as_deref(), Some(&expected));
 }

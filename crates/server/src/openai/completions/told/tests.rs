@@ -1,6 +1,7 @@
 //! Journals, and what is written of them.
 
-use super::super::super::turn::standing::End;
+use talaria_domain::run::{FailureCode, Finish};
+
 use super::*;
 
 fn teller() -> Teller {
@@ -18,6 +19,7 @@ fn over(end: End, text: &str) -> Over {
         text: text.to_owned(),
         reason: "why".to_owned(),
         usage: Usage::default(),
+        retry_after_seconds: None,
     }
 }
 
@@ -38,7 +40,7 @@ fn read(journal: &[RunEvent], answer: &str) -> String {
         .iter()
         .filter_map(|what| teller.tell(what))
         .collect();
-    written.extend(teller.end(&over(End::Completed, answer)));
+    written.extend(teller.end(&over(End::Completed(Finish::Stop), answer)));
     assert_eq!(written.last(), Some(&Written::Done));
     let content = |written: &Written| match written {
         Written::Chunk(chunk) => chunk["choices"][0]["delta"]["content"]
@@ -95,9 +97,26 @@ fn what_is_not_for_readers_is_not_told() {
 }
 
 #[test]
+fn why_an_answer_ends_is_told() {
+    for (finish, name) in [
+        (Finish::Stop, "stop"),
+        (Finish::Length, "length"),
+        (Finish::ContentFilter, "content_filter"),
+    ] {
+        let ended = over(End::Completed(finish), "half");
+        let Written::Chunk(last) = &teller().end(&ended)[1] else {
+            panic!("a chunk");
+        };
+        assert_eq!(last["choices"][0]["finish_reason"], name);
+        let whole = whole(&teller().frame, &ended);
+        assert_eq!(whole["choices"][0]["finish_reason"], name);
+    }
+}
+
+#[test]
 fn an_end_without_an_answer_is_an_error_and_not_done() {
     for (end, code) in [
-        (End::Failed, "run_failed"),
+        (End::Failed(FailureCode::Other), "run_failed"),
         (End::Cancelled, "run_cancelled"),
         (End::Interrupted, "run_interrupted"),
     ] {

@@ -7,6 +7,28 @@ fn read_body(body: &Value) -> Result<Wanted, Refusal> {
 }
 
 #[test]
+fn how_a_response_is_told_is_in_the_query() {
+    let read = |query: &str| reading(&format!("/v1/responses/x{query}").parse().unwrap());
+    let table = [
+        ("", Some(Reading::Whole)),
+        ("?stream=false", Some(Reading::Whole)),
+        ("?stream=true", Some(Reading::Stream { last: None })),
+        (
+            "?stream=true&starting_after=7&include_obfuscation=false",
+            Some(Reading::Stream { last: Some(7) }),
+        ),
+        ("?starting_after=7", None),
+        ("?stream=yes", None),
+        ("?stream=true&starting_after=-1", None),
+        ("?stream=true&starting_after=", None),
+        ("?include=usage", None),
+    ];
+    for (query, expected) in table {
+        assert_eq!(read(query).ok(), expected, "{query}");
+    }
+}
+
+#[test]
 fn a_question_is_the_same_in_both_formats() {
     let response = json!({
         "model": "assistant", "instructions": "be brief", "max_output_tokens": 9, "temperature": 1,

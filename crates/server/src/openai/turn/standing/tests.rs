@@ -79,9 +79,7 @@ fn every_state_has_its_name() {
         input_tokens: 1,
         output_tokens: 2,
     };
-    let failed = RunOutcome::Failed {
-        reason: "no model".to_owned(),
-    };
+    let failed = RunOutcome::failed(FailureCode::ModelAuth, "no model");
     let table = [
         (row(InboxState::Queued, None), None, "queued"),
         (
@@ -101,7 +99,7 @@ fn every_state_has_its_name() {
         ),
         (
             row(InboxState::Completed, None),
-            Some(ended(RunOutcome::Completed { usage })),
+            Some(ended(RunOutcome::completed(usage))),
             "completed",
         ),
         (row(InboxState::Completed, None), None, "completed"),

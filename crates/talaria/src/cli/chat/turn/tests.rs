@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use talaria_domain::delivery::ReplyKind;
 use talaria_domain::live::Happening;
-use talaria_domain::run::{Action, RunEvent, RunOutcome, ToolResult, Usage};
+use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 
 use super::{Conversation, Next, QUIET_LOOKS, Show};
 
@@ -62,15 +62,11 @@ fn ended(run: u8, outcome: RunOutcome) -> Happening {
 }
 
 fn completed() -> RunOutcome {
-    RunOutcome::Completed {
-        usage: Usage::default(),
-    }
+    RunOutcome::completed(Usage::default())
 }
 
 fn failed() -> RunOutcome {
-    RunOutcome::Failed {
-        reason: "broken".to_owned(),
-    }
+    RunOutcome::failed(FailureCode::Other, "broken")
 }
 
 fn said(reply: u8, kind: ReplyKind, run: Option<u8>, text: &str) -> Happening {
@@ -216,15 +212,8 @@ fn tools_are_shown_and_questions_give_the_word_back() {
         },
     ];
     assert_eq!(shows, expected);
-    let action = Action::Approval {
-        effect: "delete a".to_owned(),
-    };
-    let asks = RunEvent::ActionRequested {
-        request: "r".to_owned(),
-        action,
-    };
-    let (shows, next) = talk.hear(yielded(RUN, asks));
-    assert!(matches!(&shows[..], [Show::Question(text)] if text.contains("delete a")));
+    let (shows, next) = talk.hear(said(OTHER, ReplyKind::Prompt, Some(RUN), "May I delete a?"));
+    assert_eq!(shows, [Show::Question("May I delete a?".to_owned())]);
     assert_eq!(next, Next::Over, "the person has to be able to answer");
 }
 
@@ -379,6 +368,21 @@ fn a_merged_message_is_answered_with_the_other() {
     );
     assert_eq!(shows, [answer("Both.", "Both.")]);
     assert_eq!(nexts, [Next::Look, Next::Over]);
+}
+
+#[test]
+fn a_run_that_waits_is_over_for_now_but_not_for_whoever_has_just_answered() {
+    let waiting = trace("claimed", Some("waiting"), &[]);
+    assert_eq!(asked("do it").learn(&waiting).1, Next::Over);
+    let mut talk = asked("blue");
+    let mut ledger = trace("merged", Some("waiting"), &[]);
+    ledger["event"]["merged_into"] = json!(id::<talaria_domain::ids::EventId>(OTHER));
+    assert_eq!(talk.learn(&ledger).1, Next::Look);
+    assert_eq!(
+        talk.learn(&waiting).1,
+        Next::Listen,
+        "it goes on in a moment"
+    );
 }
 
 #[test]

@@ -1,0 +1,143 @@
+//! An authority with its sets made ready, and what was taken away since. Asking is a look-up by hash, whatever the run
+//! was granted; nothing here can add anything.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Authority, Grant, ResourceKind, Right};
+
+/// An authority that is asked at every effect. It has copies of its own: whatever it was made from can change, and
+/// it does not.
+#[derive(Debug, Clone)]
+pub struct Frozen {
+    authority: Authority,
+    /// In the order of [`ResourceKind::ALL`].
+    by_name: [HashMap<String, Grant>; 5],
+}
+
+impl Frozen {
+    pub(super) fn of(authority: Authority) -> Self {
+        let by_name = ResourceKind::ALL.map(|kind| {
+            let grants = authority.grants.get(&kind);
+            let grants = grants.into_iter().flatten();
+            grants
+                .map(|(name, grant)| (name.clone(), grant.clone()))
+                .collect()
+        });
+        Self { authority, by_name }
+    }
+
+    /// What the ledger has.
+    pub const fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The grant for one operation on one resource, if there is one.
+    pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Grant> {
+        let grant = self.of_kind(kind).get(name)?;
+        // Operations are a handful of words: to compare them is faster than to hash one.
+        let mut operations = grant.operations.iter();
+        operations.any(|it| it == operation).then_some(grant)
+    }
+
+    const fn of_kind(&self, kind: ResourceKind) -> &HashMap<String, Grant> {
+        let [model, tool, knowledge_base, file, storage] = &self.by_name;
+        match kind {
+            ResourceKind::Model => model,
+            ResourceKind::Tool => tool,
+            ResourceKind::KnowledgeBase => knowledge_base,
+            ResourceKind::File => file,
+            ResourceKind::Storage => storage,
+        }
+    }
+
+    /// Whether `operation` on the resource called `name` is allowed.
+    pub fn allows(&self, kind: ResourceKind, name: &str, operation: &str) -> bool {
+        self.grant(kind, name, operation).is_some()
+    }
+
+    /// Whether it has this right.
+    pub fn may(&self, right: Right) -> bool {
+        self.authority.rights.contains(&right)
+    }
+}
+
+/// One thing that is taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revocation {
+    /// A resource, or one operation on it.
+    Resource {
+        /// Of which kind.
+        kind: ResourceKind,
+        /// Which.
+        name: String,
+        /// Only this; all of them without it.
+        operation: Option<String>,
+    },
+    /// A right.
+    Right(Right),
+    /// Everything that can be remembered.
+    State,
+}
+
+/// What was taken away from a run since it was admitted. It only ever grows.
+#[derive(Debug, Default, Clone)]
+pub struct Revoked {
+    resources: HashMap<ResourceKind, HashMap<String, Operations>>,
+    rights: HashSet<Right>,
+    is_without_state: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Operations {
+    All,
+    These(HashSet<String>),
+}
+
+impl Revoked {
+    /// Takes one more thing away.
+    pub fn add(&mut self, revocation: &Revocation) {
+        match revocation {
+            Revocation::Right(right) => {
+                self.rights.insert(*right);
+            }
+            Revocation::State => self.is_without_state = true,
+            Revocation::Resource {
+                kind,
+                name,
+                operation,
+            } => {
+                let names = self.resources.entry(*kind).or_default();
+                let operations = names
+                    .entry(name.clone())
+                    .or_insert_with(|| Operations::These(HashSet::new()));
+                match (operations, operation) {
+                    (all, None) => *all = Operations::All,
+                    (Operations::These(these), Some(operation)) => {
+                        these.insert(operation.clone());
+                    }
+                    (Operations::All, Some(_)) => {}
+                }
+            }
+        }
+    }
+
+    /// Whether this operation on this resource was taken away.
+    pub fn has(&self, kind: ResourceKind, name: &str, operation: &str) -> bool {
+        let names = self.resources.get(&kind);
+        match names.and_then(|names| names.get(name)) {
+            None => false,
+            Some(Operations::All) => true,
+            Some(Operations::These(these)) => these.contains(operation),
+        }
+    }
+
+    /// Whether this right was taken away.
+    pub fn has_right(&self, right: Right) -> bool {
+        self.rights.contains(&right)
+    }
+
+    /// Whether nothing can be remembered any more.
+    pub const fn is_without_state(&self) -> bool {
+        self.is_without_state
+    }
+}

@@ -1,0 +1,164 @@
+//! Which runner thinks about an event, and what its run may use: the binding that counts there, or what the profile
+//! says by itself. The authority is put together here, once for each run, from what the runner may at most, what the
+//! binding allows and what the profile has; afterwards nobody asks the configuration again.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use talaria_domain::authority::{Authority, Grant, ResourceKind, Right, intersect};
+use talaria_domain::binding::{
+    self, Binding, BindingScope, DeliveryPolicy, Unresolved, event_name,
+};
+use talaria_domain::descriptor::{Descriptor, FileOperation, StoreName, StoreOperation};
+use talaria_domain::event::{Event, EventKind};
+use talaria_domain::ids::SessionId;
+use talaria_domain::names::BindingId;
+use talaria_domain::runner::Runner;
+use talaria_domain::scope::StatePolicy;
+
+use crate::settings::ProfileSettings;
+use crate::state::rules::{Drawers, Facts, Owner};
+
+/// Bindings of which no two can be taken for each other.
+#[derive(Clone, Default)]
+pub struct Bindings(Vec<Bound>);
+
+/// A binding and what thinks under it.
+#[derive(Clone)]
+pub struct Bound {
+    /// Where, for what, and what it may.
+    pub binding: Binding,
+    /// What thinks.
+    pub thinker: Thinker,
+}
+
+/// What thinks under a binding.
+#[derive(Clone)]
+pub enum Thinker {
+    /// What the profile says by itself, with what the profile may: the binding adds nothing.
+    Own,
+    /// The profile's own runner, with what the binding allows.
+    Profile,
+    /// Another one.
+    Other {
+        /// What it is.
+        descriptor: Arc<Descriptor>,
+        /// How it is reached.
+        runner: Arc<dyn Runner>,
+    },
+}
+
+/// What was decided for one run.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub(crate) id: BindingId,
+    pub(crate) profile: ProfileSettings,
+    pub(crate) config: Map<String, Value>,
+    pub(crate) delivery: DeliveryPolicy,
+}
+
+impl Chosen {
+    /// Where what a run remembers is kept: its identities come from the event it answers.
+    pub(crate) fn drawers(
+        &self,
+        policy: &StatePolicy,
+        (event, session): (&Event, SessionId),
+    ) -> Drawers {
+        let owner = Owner {
+            profile: self.profile.profile.name.clone(),
+            runner: self.profile.profile.runner.clone(),
+            binding: self.id.clone(),
+            policy: policy.clone(),
+        };
+        Drawers::of(&owner, &Facts::of(event, session))
+    }
+}
+
+impl Bindings {
+    /// Bindings, if each can be told from the others.
+    pub fn of(bound: Vec<Bound>) -> Result<Self, Unresolved> {
+        let bindings: Vec<Binding> = bound.iter().map(|bound| bound.binding.clone()).collect();
+        let clash = binding::clashes(&bindings).into_iter().next();
+        match clash.and_then(|it| Some((bindings.get(it.one)?, bindings.get(it.other)?))) {
+            None => Ok(Self(bound)),
+            Some((one, other)) => Err(Unresolved::Equal {
+                event: "the same".to_owned(),
+                one: one.id.clone(),
+                other: other.id.clone(),
+            }),
+        }
+    }
+
+    /// The one that counts for an event of a profile; none means what the profile says by itself.
+    pub fn find(&self, profile: &ProfileSettings, event: &Event) -> Option<&Bound> {
+        let place = (&profile.profile.name, &event.address);
+        let bindings = self.0.iter().map(|bound| &bound.binding);
+        let found = binding::resolve(bindings, place, event_name(&event.kind)).ok()?;
+        self.0.iter().find(|bound| bound.binding.id == found.id)
+    }
+
+    /// Who thinks about these events, and what they may use.
+    pub(crate) fn choose(&self, profile: &ProfileSettings, events: &[Event]) -> Chosen {
+        let bound = events.first().and_then(|first| self.find(profile, first));
+        let mut chosen = Chosen {
+            id: own_id(profile),
+            profile: profile.clone(),
+            config: Map::new(),
+            delivery: DeliveryPolicy::default(),
+        };
+        chosen.profile.authority.state = profile.profile.state.clone();
+        let Some(bound) = bound else {
+            return chosen;
+        };
+        let native = Descriptor::native();
+        let descriptor = match &bound.thinker {
+            Thinker::Own => return chosen,
+            Thinker::Profile => &native,
+            Thinker::Other { descriptor, runner } => {
+                chosen.profile.runner = Arc::clone(runner);
+                chosen.profile.profile.runner = descriptor.name.id();
+                descriptor
+            }
+        };
+        let Binding {
+            id, config, policy, ..
+        } = &bound.binding;
+        let scope = surroundings(&profile.authority, events);
+        chosen.profile.authority = intersect(&descriptor.permissions, policy, &scope);
+        chosen.profile.profile.state = policy.state.clone();
+        chosen.delivery = policy.delivery;
+        chosen.config.clone_from(config);
+        chosen.id = id.clone();
+        chosen
+    }
+}
+
+/// What remembers when nothing but the profile is said.
+fn own_id(profile: &ProfileSettings) -> BindingId {
+    BindingScope::Profile(profile.profile.name.clone()).identity()
+}
+
+/// What there is where a run thinks: what its profile has, its stores, the files that came with what was said.
+fn surroundings(profile: &Authority, events: &[Event]) -> Authority {
+    let mut scope = Authority {
+        rights: Right::ALL.into(),
+        ..profile.clone()
+    };
+    for store in StoreName::ALL {
+        let grant = Grant::of(StoreOperation::ALL.map(StoreOperation::as_str));
+        scope = scope.with(ResourceKind::Storage, store.as_str(), grant);
+    }
+    for event in events {
+        let EventKind::Message(content) = &event.kind else {
+            continue;
+        };
+        for attachment in &content.attachments {
+            let grant = Grant::of([FileOperation::Read.as_str()]);
+            scope = scope.with(ResourceKind::File, &attachment.locator, grant);
+        }
+    }
+    scope
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! Where conversations take place, remembered: a conversation's place and its owner never change, and looking them up
+//! for every message would cost it a way to another thread and back.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use talaria_domain::address::Address;
+use talaria_domain::ids::SessionId;
+use talaria_domain::principal::PrincipalKey;
+
+/// How many are remembered: some megabytes.
+const MOST: usize = 10_000;
+
+/// What is remembered of conversations.
+#[derive(Debug, Default)]
+pub(crate) struct Places(Mutex<HashMap<SessionId, (PrincipalKey, Address)>>);
+
+impl Places {
+    /// Where this owner's conversation takes place, if that is remembered. Somebody else's is not.
+    pub(crate) fn of(&self, session: SessionId, owner: PrincipalKey) -> Option<Address> {
+        let places = self.places();
+        let (whose, address) = places.get(&session)?;
+        (*whose == owner).then(|| address.clone())
+    }
+
+    pub(crate) fn remember(&self, session: SessionId, owner: PrincipalKey, address: &Address) {
+        let mut places = self.places();
+        if places.len() >= MOST {
+            places.clear();
+        }
+        places.insert(session, (owner, address.clone()));
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<SessionId, (PrincipalKey, Address)>> {
+        // Nothing panics while it holds this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
