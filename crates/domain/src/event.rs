@@ -11,7 +11,7 @@ use crate::capabilities::DeliveryWindow;
 use crate::clock::Timestamp;
 use crate::digest::{Digest, Fields};
 use crate::ids::{EventId, JobId};
-use crate::names::{AccountName, MessageId, PlatformName};
+use crate::names::{AccountName, MessageId, PlatformName, ProfileName};
 use crate::principal::Principal;
 use crate::question::{Choice, TokenHash};
 use crate::runner::Said;
@@ -131,6 +131,9 @@ pub struct Wishes {
     /// Where it hears of what ends after the turn, if not by asking. The work that the turn begins goes back there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Address>,
+    /// Whose turn it is to be. Only on surfaces of our own: elsewhere the account says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileName>,
 }
 
 /// Whether a message was said to us, by our id and never by our name.

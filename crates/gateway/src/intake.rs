@@ -8,10 +8,12 @@ pub mod reset;
 use std::sync::Arc;
 
 use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::capabilities::Capability;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
+use talaria_domain::names::ProfileName;
 use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
@@ -23,6 +25,7 @@ use crate::access::{self, Decision};
 use crate::asking::hear::{self, Heard};
 use crate::control;
 use crate::delivery::say::{self, Place};
+use crate::jobs::way_back;
 use crate::lanes::{self, busy};
 use crate::lifecycle::health::Condition;
 use crate::lifecycle::wakes;
@@ -153,7 +156,7 @@ impl Front {
             Decision::Refused { reason } => return Err(reason),
             Decision::Allowed(role) => event.principal.role = role,
         }
-        let name = &account.adapter.account().profile;
+        let name = chosen(&event, account).unwrap_or(&account.adapter.account().profile);
         let profile = settings
             .profiles
             .get(name)
@@ -166,6 +169,14 @@ impl Front {
             wish,
         })
     }
+}
+
+/// The profile that a program chose: only where the server has checked who speaks.
+fn chosen<'a>(event: &'a Event, account: &AccountSettings) -> Option<&'a ProfileName> {
+    let capabilities = account.adapter.capabilities();
+    let is_ours = capabilities.can.contains(&Capability::ReadsLedger);
+    let wishes = way_back::wishes(event).filter(|_| is_ours)?;
+    wishes.profile.as_ref()
 }
 
 /// The event with its conversation, all that can be computed without the ledger.

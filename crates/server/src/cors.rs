@@ -9,7 +9,7 @@ const METHODS: &str = "GET, POST, PATCH, DELETE";
 
 /// What programs usually say about themselves.
 const USUAL: &str = "authorization, content-type, idempotency-key, last-event-id, x-request-id, \
-                     x-talaria-profile, x-talaria-session-id";
+                     x-talaria-callback-url, x-talaria-profile, x-talaria-session-id";
 
 /// What of an answer's headers a script may read.
 const READABLE: &str = "retry-after, x-request-id, x-should-retry, x-talaria-session-id";

@@ -45,6 +45,8 @@ pub struct Shared {
     pub keys: OperatorKeys,
     /// Whose conversations begin here.
     pub profile: ProfileName,
+    /// Every profile that programs may choose, that one included.
+    pub profiles: Vec<ProfileName>,
     /// What people are told about this gateway.
     pub about: About,
     /// Where a reverse proxy shows this listener, such as `https://talaria.example.org`.

@@ -164,6 +164,11 @@ impl Room {
                 environment: effective.api_key.clone(),
             },
             profile: effective.default_profile.clone(),
+            profiles: effective
+                .profiles
+                .iter()
+                .map(|it| it.profile.name.clone())
+                .collect(),
             about: About {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 model: rooms::model_name(effective),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use talaria_domain::authority::Authority;
 use talaria_domain::binding::DeliveryPolicy;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::{Event, EventKind, Wishes};
+use talaria_domain::event::{Event, Wishes};
 use talaria_domain::ids::{DeadId, RunId, SessionId};
 use talaria_domain::machine::InboxState;
 use talaria_domain::names::BindingId;
@@ -26,6 +26,7 @@ use crate::asking;
 use crate::delivery::say::{self, Place, Statement};
 use crate::jobs::delegation::{self, Errand};
 use crate::jobs::keep::Told;
+use crate::jobs::way_back;
 use crate::lanes::merge;
 use crate::settings::ProfileSettings;
 use crate::shared::Shared;
@@ -90,19 +91,12 @@ impl Begun {
 
     /// What a program asked for beside its words.
     pub(crate) fn wishes(&self) -> Option<&Wishes> {
-        wishes(self.events.last()?)
+        way_back::wishes(self.events.last()?)
     }
 
     /// What is said now, as the model is told.
     pub(crate) fn prompt(&self) -> String {
         envelope::prompt(&self.events, self.company)
-    }
-}
-
-fn wishes(event: &Event) -> Option<&Wishes> {
-    match &event.kind {
-        EventKind::Message(content) => content.wishes.as_deref(),
-        _ => None,
     }
 }
 

@@ -57,9 +57,9 @@ async fn complete(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
-    let model = models::choose(&app, &headers, question.model.as_deref())?.to_string();
+    let profile = models::choose(&app, &headers, question.model.as_deref())?;
     let callback = callback::of(&app, &headers, &body)?;
-    let asker = Asker::of(caller, &headers)?;
+    let asker = Asker::of(caller, &headers, profile)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "chat/completions",
@@ -73,7 +73,7 @@ async fn complete(
     let frame = Frame {
         id: format!("chatcmpl-{}", turn.event),
         created: turn.at.as_millis() / 1_000,
-        model,
+        model: asker.model(&app),
     };
     let mut response = match stream {
         Some(wish) => bit_by_bit(waiting, frame, wish).into_response(),

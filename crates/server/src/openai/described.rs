@@ -117,6 +117,11 @@ fn message() -> Shape {
 fn question(name: &str, messages: &Shape, more: &Value) -> Shape {
     let mut fields = options();
     fields[name] = messages.clone();
+    fields["callback_url"] = json!({
+        "type": ["string", "null"],
+        "format": "uri",
+        "description": "Where what ends later is told, if the operator allows it.",
+    });
     for (name, shape) in more.as_object().into_iter().flatten() {
         fields[name.as_str()] = shape.clone();
     }
@@ -291,6 +296,7 @@ pub(super) fn run() -> Shape {
         ("model", text()),
         ("created_at", json!({ "type": "integer" })),
         ("output", maybe(&text())),
+        ("finish_reason", maybe(&text())),
         ("usage", json!({ "type": ["object", "null"] })),
         ("error", json!({ "type": ["object", "null"] })),
         ("request", json!({ "type": ["object", "null"] })),

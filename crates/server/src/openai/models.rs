@@ -49,7 +49,7 @@ fn shape() -> Shape {
 
 /// Every profile that this listener can give a turn to.
 fn profiles(app: &App) -> &[ProfileName] {
-    std::slice::from_ref(&app.shared.profile)
+    &app.shared.profiles
 }
 
 fn model(app: &App, profile: &ProfileName) -> Value {
@@ -73,20 +73,18 @@ async fn show(
     Ok(Json(model(&app, profile)))
 }
 
-/// The profile that a request is for: the header chooses before the body does; without either it is the default one.
+/// The profile that a request names: the header chooses before the body does.
 pub(super) fn choose<'a>(
     app: &'a App,
     headers: &HeaderMap,
     model: Option<&str>,
-) -> Result<&'a ProfileName, Refusal> {
+) -> Result<Option<&'a ProfileName>, Refusal> {
     let header = headers.get(PROFILE).map(|value| value.to_str());
     let header = header.transpose().map_err(|_| ApiError::BadInput {
         param: None,
         message: format!("expected a profile's name in {PROFILE}"),
     })?;
-    header
-        .or(model)
-        .map_or(Ok(&app.shared.profile), |name| named(app, name))
+    header.or(model).map(|name| named(app, name)).transpose()
 }
 
 fn named<'a>(app: &'a App, name: &str) -> Result<&'a ProfileName, Refusal> {

@@ -110,9 +110,9 @@ async fn create(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let wanted = asked::read(&body)?;
-    let model = models::choose(&app, &headers, wanted.asked.model.as_deref())?.to_string();
+    let profile = models::choose(&app, &headers, wanted.asked.model.as_deref())?;
     let callback = callback::of(&app, &headers, &body)?;
-    let mut asker = Asker::of(caller, &headers)?;
+    let mut asker = Asker::of(caller, &headers, profile)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "responses",
@@ -121,7 +121,7 @@ async fn create(
     };
     let claim = once::claim(&app, &asker, &request).await?;
     let kept = Kept {
-        model,
+        model: asker.model(&app),
         instructions: wanted.instructions.clone(),
         previous: wanted.previous.clone(),
         metadata: wanted.metadata.clone(),
@@ -164,7 +164,7 @@ async fn go_on(
         asker.session = Some(conversation.parse().map_err(unfit)?);
     }
     if let Some(previous) = &wanted.previous {
-        asker.session = Some(follow_up(app, &asker.caller, previous, event).await?);
+        asker.session = Some(follow_up(app, asker, previous, event).await?);
     }
     Ok(())
 }
@@ -172,10 +172,11 @@ async fn go_on(
 /// The conversation in which `event` follows a response.
 async fn follow_up(
     app: &App,
-    caller: &Caller,
+    asker: &Asker,
     previous: &str,
     event: EventId,
 ) -> Result<SessionId, Refusal> {
+    let caller = &asker.caller;
     let unknown = || ApiError::NotFound {
         message: format!("there is no response {previous:?}"),
     };
@@ -195,7 +196,7 @@ async fn follow_up(
         scope: scope(caller),
         previous: (followed, turn.session),
         next: event,
-        opening: opening(app, caller),
+        opening: opening(app, asker),
         at: app.now(),
     };
     let work = move |tx: &mut Tx<'_>| branch::follow(tx, &step);
@@ -203,12 +204,13 @@ async fn follow_up(
 }
 
 /// A conversation of its own.
-fn opening(app: &App, caller: &Caller) -> Opening {
+fn opening(app: &App, asker: &Asker) -> Opening {
     let (now, ids) = (app.now(), &*app.shared.ids);
     let address = surfaces::program(ChatId::from(ids.next(now).to_string()));
-    let source = Source::of(&address, &caller.principal);
-    let key = SessionKey::derive(&app.shared.profile, &source, Sharing::default());
-    Opening::of(key, caller.owner(), SessionId::next(ids, now), now)
+    let source = Source::of(&address, &asker.caller.principal);
+    let profile = asker.profile.as_ref().unwrap_or(&app.shared.profile);
+    let key = SessionKey::derive(profile, &source, Sharing::default());
+    Opening::of(key, asker.caller.owner(), SessionId::next(ids, now), now)
 }
 
 async fn keep(app: &App, caller: &Caller, event: EventId, kept: &Kept) -> Result<(), Refusal> {

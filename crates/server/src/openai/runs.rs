@@ -14,7 +14,9 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
+use talaria_domain::event::{Event as Said, EventKind};
 use talaria_domain::ids::{EventId, RunId};
+use talaria_domain::names::ProfileName;
 use talaria_domain::run::RunEvent;
 use talaria_store::{StoreError, Tx, runs};
 
@@ -53,9 +55,9 @@ async fn create(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
-    models::choose(&app, &headers, question.model.as_deref())?;
+    let profile = models::choose(&app, &headers, question.model.as_deref())?;
     let callback = callback::of(&app, &headers, &body)?;
-    let asker = Asker::of(caller, &headers)?;
+    let asker = Asker::of(caller, &headers, profile)?;
     let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "runs",
@@ -131,7 +133,7 @@ fn told(app: &App, look: &Look) -> Value {
         "object": "run",
         "status": look.standing.as_str(),
         "session_id": look.row.session,
-        "model": app.shared.profile,
+        "model": profile_of(&look.row.event).unwrap_or(&app.shared.profile),
         "created_at": look.row.event.received_at.as_millis() / 1_000,
         "output": null,
         "finish_reason": null,
@@ -142,6 +144,14 @@ fn told(app: &App, look: &Look) -> Value {
         tell_end(&mut body, over);
     }
     body
+}
+
+/// The profile that was chosen for a turn.
+fn profile_of(event: &Said) -> Option<&ProfileName> {
+    let EventKind::Message(content) = &event.kind else {
+        return None;
+    };
+    content.wishes.as_ref()?.profile.as_ref()
 }
 
 fn tell_end(body: &mut Value, over: &Over) {

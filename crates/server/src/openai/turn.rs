@@ -11,7 +11,7 @@ use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Content, DedupeKey, Event, EventKind};
 use talaria_domain::ids::{EventId, SessionId};
-use talaria_domain::names::{ChatId, MessageId};
+use talaria_domain::names::{ChatId, MessageId, ProfileName};
 use talaria_domain::principal::Principal;
 use talaria_store::{Tx, inbox, sessions};
 
@@ -32,11 +32,17 @@ pub(super) struct Asker {
     pub(super) caller: Caller,
     /// Without one, the turn is a conversation of its own.
     pub(super) session: Option<SessionId>,
+    /// Whose turn it is to be; without one it is that of the conversation's profile, or of the default one.
+    pub(super) profile: Option<ProfileName>,
 }
 
 impl Asker {
     /// Who asks, as the headers tell.
-    pub(super) fn of(caller: Caller, headers: &HeaderMap) -> Result<Self, Refusal> {
+    pub(super) fn of(
+        caller: Caller,
+        headers: &HeaderMap,
+        profile: Option<&ProfileName>,
+    ) -> Result<Self, Refusal> {
         let named = headers.get(&SESSION).map(|id| {
             let text = id.to_str().unwrap_or_default();
             let unfit = |error: talaria_domain::ids::NotAnId| ApiError::NotFound {
@@ -45,7 +51,17 @@ impl Asker {
             text.parse().map_err(unfit)
         });
         let session = named.transpose()?;
-        Ok(Self { caller, session })
+        Ok(Self {
+            caller,
+            session,
+            profile: profile.cloned(),
+        })
+    }
+
+    /// The name of its profile, as programs are told it.
+    pub(super) fn model(&self, app: &App) -> String {
+        let profile = self.profile.as_ref().unwrap_or(&app.shared.profile);
+        profile.to_string()
     }
 
     /// Whose memory of the conversation counts.
@@ -59,6 +75,7 @@ impl Asker {
 pub(super) struct Order {
     pub(super) event: EventId,
     address: Address,
+    profile: Option<ProfileName>,
     principal: Principal,
     at: Timestamp,
     /// Whether its conversation begins with it.
@@ -110,6 +127,7 @@ impl Turn {
             order: Order {
                 event,
                 address,
+                profile: None,
                 principal,
                 at,
                 is_first: false,
@@ -118,11 +136,11 @@ impl Turn {
     }
 }
 
-/// Where a turn takes place: where its conversation is, or in a chat of its own.
-async fn place(app: &App, asker: &Asker) -> Result<Address, Refusal> {
+/// Where a turn takes place and whose it is: where its conversation is, or in a chat of its own.
+async fn place(app: &App, asker: &Asker) -> Result<(Address, Option<ProfileName>), Refusal> {
     let Some(session) = asker.session else {
         let chat = app.shared.ids.next(app.now()).to_string();
-        return Ok(surfaces::program(ChatId::from(chat)));
+        return Ok((surfaces::program(ChatId::from(chat)), asker.profile.clone()));
     };
     let owner = asker.caller.owner();
     let work = move |tx: &mut Tx<'_>| {
@@ -136,7 +154,15 @@ async fn place(app: &App, asker: &Asker) -> Result<Address, Refusal> {
             key.platform
         ),
     };
-    Ok(surfaces::place(&key).ok_or_else(elsewhere)?)
+    let address = surfaces::place(&key).ok_or_else(elsewhere)?;
+    if asker.profile.as_ref().is_some_and(|it| *it != key.profile) {
+        let message = format!(
+            "this conversation is one of the profile {:?}: name that one as the model, or begin another conversation",
+            key.profile.as_str()
+        );
+        return Err(ApiError::Conflict { message }.into());
+    }
+    Ok((address, Some(key.profile)))
 }
 
 /// What became of a turn that was handed in.
@@ -150,9 +176,11 @@ pub(super) enum Taken {
 impl Order {
     /// Prepares a turn. `event` is its id, which may be written down already.
     pub(super) async fn prepare(app: &App, asker: &Asker, event: EventId) -> Result<Self, Refusal> {
+        let (address, profile) = place(app, asker).await?;
         Ok(Self {
             event,
-            address: place(app, asker).await?,
+            address,
+            profile,
             principal: asker.caller.principal.clone(),
             at: app.now(),
             is_first: asker.session.is_none(),
@@ -211,8 +239,11 @@ impl Order {
     }
 
     /// What is said, as intake takes it.
-    fn said(&self, content: Content) -> Event {
+    fn said(&self, mut content: Content) -> Event {
         let token = self.event.to_string();
+        if let Some(wishes) = &mut content.wishes {
+            wishes.profile.clone_from(&self.profile);
+        }
         Event {
             message: Some(MessageId::from(token.clone())),
             ..self.event(self.event, &token, content)

@@ -11,10 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use talaria_domain::adapter::{Accepted, NotAccepted};
-use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Fields;
-use talaria_domain::event::{Content, DedupeKey, Event, EventKind, Mention};
+use talaria_domain::event::{Content, DedupeKey, Event, EventKind, Mention, Wishes};
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::names::MessageId;
 use talaria_domain::runner::Speaker;
@@ -25,6 +24,7 @@ use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page, Sent};
+use crate::places::Place;
 use crate::shared::App;
 use crate::surfaces;
 
@@ -134,13 +134,13 @@ async fn post(
         let expected = format!("expected 1 to {CLIENT_ID} visible ASCII characters");
         return Err(ApiError::bad("id", expected));
     }
-    let address = whereabouts(&app, &caller, session).await?;
-    let event = event(&app, caller.clone(), address, asked);
+    let place = whereabouts(&app, &caller, session).await?;
+    let event = event(&app, caller.clone(), place, asked);
     answer(app.shared.intake.accept(event).await, &caller)
 }
 
 /// The place that a conversation is at.
-async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<Address, ApiError> {
+async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<Place, ApiError> {
     let owner = caller.owner();
     if let Some(place) = app.places.of(session, owner) {
         return Ok(place);
@@ -156,12 +156,22 @@ async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<A
             key.platform
         ),
     };
-    let place = surfaces::place(&key).ok_or_else(elsewhere)?;
+    let place = Place {
+        address: surfaces::place(&key).ok_or_else(elsewhere)?,
+        profile: key.profile,
+    };
     app.places.remember(session, owner, &place);
     Ok(place)
 }
 
-fn event(app: &App, caller: Caller, address: Address, asked: Posting) -> Event {
+fn event(app: &App, caller: Caller, place: Place, asked: Posting) -> Event {
+    let Place { address, profile } = place;
+    let wishes = (profile != app.shared.profile).then(|| {
+        Box::new(Wishes {
+            profile: Some(profile),
+            ..Wishes::default()
+        })
+    });
     let now = app.now();
     let id = EventId::next(&*app.shared.ids, now);
     // A client's id is its own: nobody else's message is taken for it, and not one of another chat.
@@ -185,6 +195,7 @@ fn event(app: &App, caller: Caller, address: Address, asked: Posting) -> Event {
         kind: EventKind::Message(Content {
             text: asked.text,
             mention: Mention::Direct,
+            wishes,
             ..Content::default()
         }),
         sent_at: None,

@@ -13,7 +13,7 @@ use talaria_domain::delivery::Reply;
 use talaria_domain::event::EventKind;
 use talaria_domain::ids::{EventId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::SessionState;
-use talaria_domain::names::ChatId;
+use talaria_domain::names::{ChatId, ProfileName};
 use talaria_domain::principal::PrincipalKey;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::erasure::{self, Erased};
@@ -126,7 +126,8 @@ async fn create(
     let address = asked
         .surface
         .address(ChatId::from(ids.next(now).to_string()));
-    let (owner, opening) = (caller.owner(), opening(&app, &caller, &address));
+    let opening = opening(&app, &caller, &address, &app.shared.profile);
+    let owner = caller.owner();
     let work = move |tx: &mut Tx<'_>| {
         let session = sessions::resolve(tx, &opening)?;
         if let Some(title) = &title {
@@ -296,7 +297,10 @@ async fn erase(
         let estate = app.shared.ledger.read(survey).await?;
         let work = move |tx: &mut Tx<'_>| erasure::erase(tx, &estate);
         match app.shared.ledger.write(work).await? {
-            Erased::Gone => return Ok(StatusCode::NO_CONTENT),
+            Erased::Gone => {
+                app.places.forget(id);
+                return Ok(StatusCode::NO_CONTENT);
+            }
             Erased::Busy => break,
             Erased::Moved => {}
         }
@@ -334,7 +338,7 @@ async fn fork(
     let mut address =
         surfaces::place(&origin).unwrap_or_else(|| Surface::default().address(chat.clone()));
     address.chat = chat;
-    let opening = opening(&app, &caller, &address);
+    let opening = opening(&app, &caller, &address, &origin.profile);
     let work = move |tx: &mut Tx<'_>| {
         let session = forking::fork(tx, owner, id, &opening)?;
         if let Some(title) = &title {
@@ -347,9 +351,9 @@ async fn fork(
 }
 
 /// A conversation of the caller's at a fresh place.
-fn opening(app: &App, caller: &Caller, address: &Address) -> Opening {
+fn opening(app: &App, caller: &Caller, address: &Address, profile: &ProfileName) -> Opening {
     let (now, ids) = (app.now(), &*app.shared.ids);
     let source = Source::of(address, &caller.principal);
-    let key = SessionKey::derive(&app.shared.profile, &source, Sharing::default());
+    let key = SessionKey::derive(profile, &source, Sharing::default());
     Opening::of(key, caller.owner(), SessionId::next(ids, now), now)
 }

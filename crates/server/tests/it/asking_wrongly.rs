@@ -39,7 +39,7 @@ async fn models_are_profiles() {
     let operator = world.operator();
     let listed = operator.get("/v1/models").await;
     assert_eq!(listed.body["object"], "list");
-    assert_eq!(listed.body["data"].as_array().unwrap().len(), 1);
+    assert_eq!(listed.body["data"].as_array().unwrap().len(), 2);
     let model = &listed.body["data"][0];
     assert_eq!(
         (&model["id"], &model["object"], &model["owned_by"]),

@@ -175,9 +175,11 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         },
         reset: Reset::default(),
     };
+    let mut scholar = profile.clone();
+    scholar.profile.name = "scholar".into();
     Settings {
         node: "node".into(),
-        profiles: [("assistant".into(), profile)].into(),
+        profiles: [("assistant".into(), profile), ("scholar".into(), scholar)].into(),
         accounts,
         bindings: Bindings::default(),
         limits: Limits::default(),
@@ -206,6 +208,7 @@ fn shared(
             environment: None,
         },
         profile: "assistant".into(),
+        profiles: vec!["assistant".into(), "scholar".into()],
         about: About {
             version: "1.2.3".to_owned(),
             model: "parrot".to_owned(),

@@ -168,6 +168,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
             environment: Some(SecretString::from(ENVIRONMENT)),
         },
         profile: "assistant".into(),
+        profiles: vec!["assistant".into(), "scholar".into()],
         about: About {
             version: "1.2.3".to_owned(),
             model: "demo".to_owned(),

@@ -67,6 +67,7 @@ impl Asked {
             window: Some(DeliveryWindow::InTurnOnly),
             callback,
             may_be_asked: false,
+            profile: None,
         };
         Content {
             text: self.input.text,
