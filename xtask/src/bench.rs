@@ -31,6 +31,12 @@ const BENCHES: &[Bench] = &[
         arguments: &[],
     },
     Bench {
+        name: "host",
+        package: "talaria-gateway",
+        target: "host",
+        arguments: &[],
+    },
+    Bench {
         name: "ledger",
         package: "talaria-store",
         target: "ledger",

@@ -24,8 +24,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use talaria_domain::adapter::Pending;
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, ResourceKind};
 use talaria_domain::capabilities::DeliveryWindow;
+use talaria_domain::effects::{Refusal, RefusalCode};
 use talaria_domain::ids::{JobId, RunId};
 use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
@@ -42,6 +43,10 @@ pub struct Script {
     given: Mutex<Option<JobId>>,
     trace: Option<Arc<Trace>>,
     effects: Mutex<Vec<(RunId, String)>>,
+    /// Whether the host is asked before the lever is pulled.
+    is_checking: bool,
+    /// Who lost the lever, and how many effects there were before.
+    lost: Mutex<Vec<(RunId, usize)>>,
     seen: Mutex<Vec<Seen>>,
 }
 
@@ -89,10 +94,36 @@ impl Script {
         self
     }
 
+    /// Asks the host before each use of the tool, as runners do; a run that may not goes on without it.
+    #[must_use]
+    pub fn checking(mut self) -> Self {
+        self.is_checking = true;
+        self
+    }
+
+    /// The lever was taken away from a run: from now on it is not pulled in its name.
+    pub fn lose(&self, run: RunId) {
+        let effects = lock(&self.effects);
+        lock(&self.lost).push((run, effects.len()));
+    }
+
+    /// Who lost the lever, and how many effects there were before.
+    pub fn lost(&self) -> Vec<(RunId, usize)> {
+        lock(&self.lost).clone()
+    }
+
     fn note(&self, what: impl FnOnce() -> String) {
         if let Some(trace) = &self.trace {
             trace.note(&what());
         }
+    }
+
+    fn may_pull(&self, host: &dyn Host) -> Result<(), Refusal> {
+        if !self.is_checking {
+            return Ok(());
+        }
+        let checked = host.effects().check(ResourceKind::Tool, LEVER, "call");
+        checked.map(drop)
     }
 
     /// What tools did, by which run, with what they were told.
@@ -109,6 +140,9 @@ impl Script {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The only tool here.
+pub(crate) const LEVER: &str = "lever";
 
 /// How the news of a task begins.
 const NEWS: &str = "The task ";
@@ -178,17 +212,28 @@ impl ScriptedRunner {
         let call = "call-1".to_owned();
         let started = RunEvent::ToolStarted {
             call: call.clone(),
-            tool: "lever".to_owned(),
+            tool: LEVER.to_owned(),
             arguments: json!({ "seconds": time.as_secs() }),
         };
         host.journal(started).await?;
-        self.0.note(|| format!("run {} pulls the lever", turn.run));
-        lock(&self.0.effects).push((turn.run, turn.prompt.clone()));
-        pause(host, time).await?;
+        let (output, result) = match self.0.may_pull(host) {
+            Ok(()) => {
+                self.0.note(|| format!("run {} pulls the lever", turn.run));
+                lock(&self.0.effects).push((turn.run, turn.prompt.clone()));
+                pause(host, time).await?;
+                ("pulled".to_owned(), ToolResult::Done)
+            }
+            Err(refusal) if refusal.code == RefusalCode::RunEnded => return Err(Stopped),
+            Err(refusal) => {
+                self.0
+                    .note(|| format!("run {} may not pull the lever: {refusal}", turn.run));
+                (refusal.reason, ToolResult::Refused)
+            }
+        };
         let completed = RunEvent::ToolCompleted {
             call,
-            output: "pulled".to_owned(),
-            result: ToolResult::Done,
+            output,
+            result,
         };
         host.journal(completed).await
     }

@@ -69,6 +69,8 @@ pub enum Flaw {
     MixedSenders,
     /// Processes that were under way when the gateway ended are not taken up again.
     ForgottenJobs,
+    /// Nobody asks whether a run may before it does something.
+    Unchecked,
 }
 
 /// How much happened.

@@ -101,7 +101,7 @@ async fn a_run_without_a_model_asks_none() {
     };
     let host = Recorder::new();
     let outcome = within(runner(server.openai()).run(&turn, &host)).await;
-    let refusal = "this run may not use any model";
+    let refusal = "this run may not use any model: its binding names none";
     assert_eq!(outcome, RunOutcome::failed(FailureCode::Other, refusal));
     assert_eq!(server.asked().len(), 0);
 }

@@ -3,6 +3,7 @@
 
 mod answers;
 mod arrivals;
+mod authority;
 mod identity;
 mod later;
 mod memory;
@@ -36,6 +37,8 @@ pub enum Invariant {
     Remembered,
     /// What ends later is told once, where it was asked for.
     ToldLater,
+    /// A run does what it was admitted to do and was not taken away from it, and nothing else.
+    WithinAuthority,
 }
 
 /// A promise that was not kept.
@@ -65,6 +68,7 @@ impl fmt::Display for Violation {
             Invariant::Stopped => "7, nothing after stop",
             Invariant::Remembered => "8, remembered once",
             Invariant::ToldLater => "9, what ends later is told once where it was asked for",
+            Invariant::WithinAuthority => "10, nothing beyond what a run may",
         };
         write!(f, "invariant {promise}: {}", self.found)
     }
@@ -73,7 +77,7 @@ impl fmt::Display for Violation {
 type Findings = Vec<String>;
 type Question = fn(&Evidence) -> Findings;
 
-const ALWAYS: [(Invariant, Question); 12] = [
+const ALWAYS: [(Invariant, Question); 14] = [
     (Invariant::Recorded, arrivals::recorded),
     (Invariant::AnsweredOnce, answers::at_most_once),
     (Invariant::AnsweredOnce, answers::in_their_place),
@@ -86,6 +90,8 @@ const ALWAYS: [(Invariant, Question); 12] = [
     (Invariant::ToldLater, later::in_their_place),
     (Invariant::ToldLater, later::at_most_once),
     (Invariant::ToldLater, later::tasks_are_silent),
+    (Invariant::WithinAuthority, authority::as_admitted),
+    (Invariant::WithinAuthority, authority::not_after_it_was_lost),
 ];
 
 const IN_THE_END: [(Invariant, Question); 6] = [

@@ -21,6 +21,8 @@ pub(crate) struct Evidence {
     pub(crate) written: Vec<Written>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) effects: Vec<(RunId, String)>,
+    /// From whom the lever was taken away, and how many effects there were before.
+    pub(crate) lost: Vec<(RunId, usize)>,
     pub(crate) limits: Limits,
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use talaria_domain::address::ReturnAddress;
+use talaria_domain::authority::Authority;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, PartBody};
 use talaria_domain::event::{Event, EventKind, InternalCause};
@@ -104,6 +105,8 @@ pub(crate) struct RunFact {
     pub(crate) session: SessionId,
     pub(crate) event: EventId,
     pub(crate) state: RunState,
+    /// What it was admitted with.
+    pub(crate) authority: Authority,
 }
 
 /// A reply.
@@ -148,7 +151,7 @@ impl Facts {
             })?,
             runs: map(
                 tx,
-                "SELECT run_id, session_id, event_id, state FROM runs",
+                "SELECT run_id, session_id, event_id, state, authority FROM runs",
                 run,
             )?,
             replies: map(
@@ -301,6 +304,7 @@ fn run(row: &Row<'_>) -> Result<(RunId, RunFact)> {
         session: row.get(1)?,
         event: row.get(2)?,
         state: row.state(3)?,
+        authority: row.json(4)?,
     };
     Ok((row.get(0)?, fact))
 }

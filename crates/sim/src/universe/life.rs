@@ -81,6 +81,7 @@ impl World {
                 Ok(gateways) => gateways,
                 Err(violation) => return Ok(Err(violation)),
             };
+            world.gateways.clone_from(&gateways);
             world.go_on().await?;
             world.trace.note("nothing goes wrong any more");
             world.faults.calm();
@@ -106,6 +107,7 @@ impl World {
         let lived = runtime.block_on(async {
             self.clock.follow();
             let lived = life(self).await;
+            self.gateways.clear();
             self.clock.stand_still();
             lived
         });
@@ -119,6 +121,7 @@ impl World {
             Ok(gateways) => gateways,
             Err(violation) => return Ok(Err(violation)),
         };
+        self.gateways.clone_from(&gateways);
         let acted = timeout(life.time, async {
             self.go_on().await?;
             std::future::pending::<Result<()>>().await
@@ -215,6 +218,7 @@ impl World {
                 self.trace.note(&format!("the clock jumps by {time:?}"));
                 self.clock.jump(*time);
             }
+            Deed::Revoke => self.revoke(),
             Deed::Meddle(meddling) => self.meddle(*meddling)?,
         }
         Ok(())

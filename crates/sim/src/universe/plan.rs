@@ -97,6 +97,8 @@ pub(crate) enum Deed {
     Settle { which: u64, how: Settling },
     /// The ledger's clock moves under everybody.
     Jump(Duration),
+    /// An operator takes the tool away from every run that is under way.
+    Revoke,
     /// Somebody meddles with the ledger; only in universes that are broken on purpose.
     Meddle(Meddling),
 }
@@ -154,10 +156,33 @@ impl Plan {
             temper: Temper(temper),
             drag: Drag(weather.weigh(&[(2, 0), (1, 10), (2, 60)])),
             lives: (0..ends).map(|_| life(&mut dying)).collect(),
-            acts: talk::acts(&mut chance.fork(), staging.flaw),
+            acts: revoking(seed, talk::acts(&mut chance.fork(), staging.flaw)),
             chance: chance.fork(),
         }
     }
+
+    /// Whether an operator has taken the tool out of the profile for this life.
+    pub(crate) const fn is_without_lever(&self, life: u64) -> bool {
+        matches!(self.staging.plot, Plot::Storm) && self.seed.wrapping_add(life).is_multiple_of(5)
+    }
+}
+
+/// In one universe of three an operator takes the tool away from runs under way, soon after somebody wrote. The choices
+/// are from a stream of their own: everything else stays what the seed makes it.
+fn revoking(seed: u64, acts: Vec<Act>) -> Vec<Act> {
+    let mut chance = Chance::from_seed(!seed);
+    if !chance.is_one_in(3) {
+        return acts;
+    }
+    let mut revoke = || {
+        let after = chance.millis(0, 3_000);
+        let deed = Deed::Revoke;
+        chance.is_one_in(4).then_some(Act { after, deed })
+    };
+    let acts = acts.into_iter();
+    acts.flat_map(|act| [Some(act), revoke()])
+        .flatten()
+        .collect()
 }
 
 fn choices(chance: &mut Chance, flaw: Flaw) -> Choices {

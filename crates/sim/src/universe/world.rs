@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use futures::FutureExt as _;
-use talaria_domain::authority::{Authority, Right};
+use talaria_domain::authority::{Authority, Grant, ResourceKind, Revocation, Right};
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, Profile};
 use talaria_domain::scope::StatePolicy;
-use talaria_gateway::Parts;
 use talaria_gateway::access::AccessPolicy;
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
+use talaria_gateway::{Gateway, Parts};
 use talaria_platforms::split::pieces;
 use talaria_store::{Ledger, Tx};
 
@@ -25,7 +25,7 @@ use super::plan::Plan;
 use super::{Chronicle, Flaw, Tally, Violation, checks};
 use crate::chat::{Offer, Vendor};
 use crate::machine::{Forgetful, Machine};
-use crate::script::{Script, ScriptedRunner};
+use crate::script::{LEVER, Script, ScriptedRunner};
 use crate::time::LastingClock;
 use crate::trace::Trace;
 
@@ -44,6 +44,8 @@ pub(super) struct World {
     /// How many of the plan's acts have happened.
     pub(super) acted: usize,
     pub(super) tally: Tally,
+    /// Those of this life.
+    pub(super) gateways: Vec<Gateway>,
     script: Arc<Script>,
     machine: Arc<Machine>,
 }
@@ -67,9 +69,12 @@ impl World {
         let fates = Arc::<Faults>::clone(&faults);
         let ledger = Ledger::inline_with(Arc::<LastingClock>::clone(&clock), fates)?;
         let machine = Machine::by(Arc::<LastingClock>::clone(&clock));
-        let script = Script::with_window(plan.settings.window)
+        let mut script = Script::with_window(plan.settings.window)
             .traced(&trace)
             .using(&machine);
+        if plan.staging.flaw != Flaw::Unchecked {
+            script = script.checking();
+        }
         let vendor = |(name, offer)| {
             let moods = Arc::new(Temperament(Arc::clone(&faults)));
             let vendor = Vendor::with_limit(offer, moods, plan.settings.text);
@@ -89,6 +94,7 @@ impl World {
             written: Vec::new(),
             acted: 0,
             tally: Tally::default(),
+            gateways: Vec::new(),
         })
     }
 
@@ -124,10 +130,7 @@ impl World {
                 state: StatePolicy::default(),
             },
             runner: Arc::new(ScriptedRunner(Arc::clone(&self.script))),
-            authority: Authority {
-                rights: Right::ALL.into(),
-                ..Authority::default()
-            },
+            authority: self.authority(),
             reset: settings.reset,
         };
         let vendors = self.vendors.iter().zip(ACCOUNTS);
@@ -149,6 +152,36 @@ impl World {
                 },
             },
             ids: Arc::clone(ids),
+        }
+    }
+
+    /// What runs are admitted with in this life. Now and then an operator has taken the tool out of the profile.
+    fn authority(&self) -> Authority {
+        let authority = Authority {
+            rights: Right::ALL.into(),
+            ..Authority::default()
+        };
+        if self.plan.is_without_lever(self.tally.lives) {
+            return authority;
+        }
+        authority.with(ResourceKind::Tool, LEVER, Grant::of(["call"]))
+    }
+
+    /// An operator takes the tool away from every run that is under way.
+    pub(super) fn revoke(&self) {
+        let revocation = Revocation::Resource {
+            kind: ResourceKind::Tool,
+            name: LEVER.to_owned(),
+            operation: None,
+        };
+        for gateway in &self.gateways {
+            for run in gateway.active_runs().list() {
+                let id = run.registration().run;
+                run.revoke(&revocation);
+                self.script.lose(id);
+                self.trace
+                    .note(&format!("run {id} loses the lever to an operator"));
+            }
         }
     }
 
@@ -214,6 +247,7 @@ impl World {
             written: self.written.clone(),
             seen: self.script.seen(),
             effects: self.script.effects(),
+            lost: self.script.lost(),
             limits: self.plan.settings.limits,
         }
     }

@@ -65,6 +65,22 @@ fn processes_that_nobody_takes_up_again() {
 }
 
 #[test]
+fn effects_that_nobody_checks() {
+    let caught = first_caught(storm(Flaw::Unchecked), 40);
+    let (_, broken) = caught.expect("it is caught");
+    assert_eq!(broken, [Invariant::WithinAuthority]);
+    let refusals = |seed| {
+        let chronicle = universe::live(seed, storm(Flaw::Sound)).unwrap();
+        assert_eq!(chronicle.violations, [], "seed {seed}");
+        let has = |words: &str| chronicle.trace.contains(words);
+        (has("loses the lever"), has("may not pull the lever"))
+    };
+    let seen: Vec<_> = (1..=40).map(refusals).collect();
+    assert!(seen.contains(&(true, true)), "a revocation is in the plans");
+    assert!(seen.contains(&(false, true)), "so is a profile without it");
+}
+
+#[test]
 fn senders_that_are_merged_with_others() {
     let caught = first_caught(storm(Flaw::MixedSenders), 40);
     let (_, broken) = caught.expect("it is caught");

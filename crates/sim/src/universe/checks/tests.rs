@@ -122,6 +122,23 @@ fn what_is_done_twice() {
 }
 
 #[test]
+fn what_a_run_may_not() {
+    let has_effects = |evidence: &Evidence| !evidence.effects.is_empty();
+    let mut never = evidence(has_effects);
+    let (run, _) = never.effects[0];
+    let fact = never.facts.runs.get_mut(&run).unwrap();
+    fact.authority.grants.clear();
+    assert_eq!(broken(&never), [Invariant::WithinAuthority]);
+
+    let mut lost = evidence(has_effects);
+    lost.lost.push((run, lost.effects.len()));
+    assert_eq!(check(&lost, Moment::End), [], "before is not after");
+    let (run, _) = lost.effects[0];
+    lost.lost.push((run, 0));
+    assert_eq!(broken(&lost), [Invariant::WithinAuthority]);
+}
+
+#[test]
 fn what_appears_after_it_was_stopped() {
     let is_stopped = |fact: &&EventFact| fact.reason.as_deref() == Some("stopped by /stop");
     let answer_to = |id: EventId| ReplyId::from_bytes(*id.as_bytes());
