@@ -15,7 +15,7 @@ use crate::process::Running;
 use crate::{command, output};
 
 /// What a trace of an answered message tells, in this order.
-const LIFE: [&str; 4] = ["arrived: ", "run ", "reply ", "part "];
+const LIFE: [&str; 3] = ["arrived: ", "run ", ": final, delivered"];
 
 /// As a step of the tests.
 pub(crate) fn check() -> anyhow::Result<()> {
