@@ -24,7 +24,7 @@ Example:
 pub(crate) struct Why {
     /// Who: PLATFORM[/ACCOUNT]:USER
     principal: String,
-    /// Where: PLATFORM[:CHAT[:THREAD]]; without it, in their own chat
+    /// Where: PLATFORM, PLATFORM:CHAT or PLATFORM:CHAT:THREAD; without it, in their own chat
     address: Option<String>,
     /// About which event: a message, or one of the gateway's own
     #[arg(long, default_value = "message")]
