@@ -1,5 +1,5 @@
 //! A run asks a person and waits. The question, the run's journal, its state and the reply that shows it are one commit;
-//! whoever waits is woken by the commit that ends it. Answers come in through [`hear`], like everything that people say.
+//! whoever waits is woken by the commit that ends it. Answers come in through `hear`, like everything that people say.
 //!
 //! **Invariant:** an open question has a run that waits for it. Whatever ends the run withdraws the question in the same
 //! transaction; a waiter that is dropped withdraws its own. **Invariant:** one answer counts, for the run that asked.

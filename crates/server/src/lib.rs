@@ -17,6 +17,7 @@
 //! | `web/` | the page, written by hand, served as one document |
 //! | `questions.rs` | answering what a run asked |
 //! | `surfaces.rs` | the local surfaces as places and people: the one file that names them |
+//! | `places.rs` | where conversations take place, remembered |
 //! | `listening.rs` | taking connections, so many at once |
 //! | `layers.rs`, `cors.rs` | what every request goes through, and whose pages may ask |
 //! | `input.rs`, `error.rs` | what callers send, and the one shape of every refusal |
@@ -27,8 +28,7 @@
 pub mod connection;
 pub mod courier;
 pub mod health;
-pub mod places;
-mod serve;
+pub mod serve;
 pub mod shared;
 pub mod terms;
 
@@ -36,6 +36,7 @@ mod access;
 mod contract;
 mod openai;
 mod operator;
+mod places;
 mod questions;
 mod surfaces;
 mod web;
