@@ -29,9 +29,7 @@ impl Browser {
             debian::install(&["chromium"])?;
         }
         let executable = find().context("there is no chromium; install one and put it on PATH")?;
-        if command::find("node").is_none() || command::find("npm").is_none() {
-            debian::install(&["nodejs", "npm"])?;
-        }
+        debian::ensure_node()?;
         if !room.join("node_modules").join(DRIVER).is_dir() {
             let mut npm = Command::new("npm");
             npm.args([

@@ -22,3 +22,11 @@ pub(crate) fn install(packages: &[&str]) -> anyhow::Result<()> {
     apt_get(&["update"], &[])?;
     apt_get(&["install", "-y", "--no-install-recommends"], packages)
 }
+
+/// Node, for the browser's driver, OpenAI's client and the example of a runner.
+pub(crate) fn ensure_node() -> anyhow::Result<()> {
+    if command::find("node").is_some() && command::find("npm").is_some() {
+        return Ok(());
+    }
+    install(&["nodejs", "npm"])
+}

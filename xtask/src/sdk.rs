@@ -57,9 +57,7 @@ fn make_key(gateway: &Gateway) -> anyhow::Result<String> {
 fn room() -> anyhow::Result<PathBuf> {
     let room = command::root().join("target/sdk");
     std::fs::create_dir_all(&room).context("make target/sdk")?;
-    if command::find("node").is_none() || command::find("npm").is_none() {
-        debian::install(&["nodejs", "npm"])?;
-    }
+    debian::ensure_node()?;
     if !room.join("v/bin/pip").is_file() {
         let mut venv = Command::new("python3");
         command::succeed(venv.args(["-m", "venv", "v"]).current_dir(&room))?;

@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, output, page, real_model, schemathesis, sdk, sim, tidy};
+use crate::{command, debian, output, page, real_model, schemathesis, sdk, sim, tidy};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -184,6 +184,8 @@ impl Run {
         if self.postgres.is_none() {
             self.start_postgres()?;
         }
+        // One of the examples that are run is written for it.
+        debian::ensure_node()?;
         let server = self.postgres.iter().flat_map(Postgres::environment);
         let mut child = command::cargo(&["test", "--workspace", "--locked", "--no-fail-fast"])
             .envs(server)
