@@ -8,6 +8,7 @@ mod callback;
 mod capabilities;
 mod completions;
 mod described;
+mod door;
 mod jobs;
 mod models;
 mod once;

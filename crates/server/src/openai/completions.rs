@@ -19,12 +19,10 @@ use serde_json::{Map, Value};
 
 use self::asked::StreamWish;
 use self::told::{Frame, PROGRESS, Teller, Written};
-use super::callback;
 use super::described;
-use super::models;
-use super::once::{self, Request};
+use super::door::{self, Admitted};
+use super::once::Request;
 use super::refusal::Refusal;
-use super::turn::Asker;
 use super::turn::follow::Step;
 use super::waiting::Waiting;
 use crate::access::keys::Caller;
@@ -57,17 +55,19 @@ async fn complete(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
-    let profile = models::choose(&app, &headers, question.model.as_deref())?;
-    let callback = callback::of(&app, &headers, &body)?;
-    let asker = Asker::of(caller, &headers, profile)?;
-    let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "chat/completions",
         headers: &headers,
         body: &body,
     };
+    let admitted = door::admit(&app, caller, &request, question.model.as_deref()).await?;
+    let Admitted {
+        asker,
+        callback,
+        claim,
+        place,
+    } = admitted;
     let stream = question.stream;
-    let claim = once::claim(&app, &asker, &request).await?;
     let content = question.content(asker.memory(), callback);
     let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
     let frame = Frame {

@@ -30,11 +30,10 @@ use talaria_store::{Tx, state};
 
 use self::asked::{Reading, Wanted};
 use self::told::{Frame, Teller};
-use super::callback;
 use super::completions::ALIVE;
 use super::described;
-use super::models;
-use super::once::{self, Claim, Request};
+use super::door::{self, Admitted};
+use super::once::{Claim, Request};
 use super::refusal::Refusal;
 use super::turn::follow::{self, Step};
 use super::turn::standing::Standing;
@@ -110,16 +109,18 @@ async fn create(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let wanted = asked::read(&body)?;
-    let profile = models::choose(&app, &headers, wanted.asked.model.as_deref())?;
-    let callback = callback::of(&app, &headers, &body)?;
-    let mut asker = Asker::of(caller, &headers, profile)?;
-    let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "responses",
         headers: &headers,
         body: &body,
     };
-    let claim = once::claim(&app, &asker, &request).await?;
+    let admitted = door::admit(&app, caller, &request, wanted.asked.model.as_deref()).await?;
+    let Admitted {
+        mut asker,
+        callback,
+        claim,
+        place,
+    } = admitted;
     let kept = Kept {
         model: asker.model(&app),
         instructions: wanted.instructions.clone(),

@@ -20,15 +20,14 @@ use talaria_domain::names::ProfileName;
 use talaria_domain::run::RunEvent;
 use talaria_store::{StoreError, Tx, runs};
 
-use super::callback;
 use super::completions::ALIVE;
 use super::described;
-use super::models;
-use super::once::{self, Claim, Request};
+use super::door::{self, Admitted};
+use super::once::{Claim, Request};
 use super::refusal::Refusal;
 use super::turn::follow::{self, Follower, Line, Look, Step};
 use super::turn::standing::{End, Over, Standing};
-use super::turn::{Asker, Order, Taken, Turn, leave};
+use super::turn::{Order, Taken, Turn, leave};
 use crate::access::keys::Caller;
 use crate::contract::Routes;
 use crate::error::ApiError;
@@ -55,16 +54,19 @@ async fn create(
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
-    let profile = models::choose(&app, &headers, question.model.as_deref())?;
-    let callback = callback::of(&app, &headers, &body)?;
-    let asker = Asker::of(caller, &headers, profile)?;
-    let place = app.allowances.enter(&asker.caller, app.now())?;
     let request = Request {
         route: "runs",
         headers: &headers,
         body: &body,
     };
-    let turn = match once::claim(&app, &asker, &request).await? {
+    let admitted = door::admit(&app, caller, &request, question.model.as_deref()).await?;
+    let Admitted {
+        asker,
+        callback,
+        claim,
+        place,
+    } = admitted;
+    let turn = match claim {
         Claim::First(event) => {
             let order = Order::prepare(&app, &asker, event).await?;
             let mut content = question.content(asker.memory(), callback);
