@@ -7,20 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
 
-/// One thing that a platform may be able to do beside sending text.
+/// One thing about how a platform sends. What it can do beside sending is in [`crate::adapter::Abilities`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
-    /// A sent message can be changed.
-    Edit,
-    /// A typing sign can be shown.
-    Typing,
-    /// Reactions can be put on messages.
-    Reactions,
-    /// Threads can be opened.
-    Threads,
-    /// Files can be sent.
-    Media,
     /// Buttons can be shown.
     Prompts,
     /// A send carries a key that the platform itself deduplicates by.
@@ -32,7 +22,7 @@ pub enum Capability {
 /// What an account on a platform can do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// What it can do beside sending text.
+    /// How it sends.
     pub can: BTreeSet<Capability>,
     /// How much text fits into one message.
     pub text_limit: TextLimit,

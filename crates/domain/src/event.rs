@@ -108,6 +108,9 @@ pub struct Content {
     pub quote: Option<Quote>,
     /// Whether it was said to us.
     pub mention: Mention,
+    /// Whether a person wrote it.
+    #[serde(default, skip_serializing_if = "Author::is_person")]
+    pub author: Author,
     /// What a program asks for beside its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wishes: Option<Box<Wishes>>,
@@ -147,6 +150,24 @@ pub enum Mention {
     Direct,
     /// It answers a message of ours.
     Reply,
+}
+
+/// Whether a person wrote something, as the platform tells it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// A person.
+    #[default]
+    Person,
+    /// A program: another bot, or a hook that posts.
+    Bot,
+}
+
+impl Author {
+    /// Whether it is a person.
+    pub const fn is_person(&self) -> bool {
+        matches!(self, Self::Person)
+    }
 }
 
 /// A file, image or recording.

@@ -9,10 +9,10 @@ pub mod settle;
 pub(crate) mod say;
 mod send;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use talaria_domain::address::TargetKey;
+use talaria_domain::address::{Address, TargetKey};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::Outcome;
 use talaria_domain::ids::DeadId;
@@ -21,8 +21,8 @@ use talaria_store::outbox::{self, Attempt, Head, Sending};
 use talaria_store::{Conflict, Result, StoreError, Tx};
 use tokio::sync::Notify;
 
+use self::pace::Lane;
 use self::settle::{Attempted, Verdict};
-use crate::settings::chat_of;
 use crate::shared::Shared;
 
 /// How long to wait when the ledger cannot be reached.
@@ -60,11 +60,10 @@ async fn serve(shared: Arc<Shared>, target: TargetKey, knock: Arc<Notify>) {
     let mut settled = None;
     loop {
         shared.targets.look(target);
-        let may_claim = !shared.stop.is_cancelled() && ready_at(&shared, target).is_none();
-        let step = take_step(&shared, target, (lease.clone(), settled.clone()), may_claim).await;
+        let step = take_step(&shared, target, (lease.clone(), settled.clone())).await;
         match step {
             Ok(Step::Send(held, sending)) => {
-                settled = Some(send_one(&shared, &sending, target, held.epoch).await);
+                settled = Some(send_one(&shared, &sending, held.epoch).await);
                 lease = Some(held);
             }
             Ok(Step::Doubted(held, sending)) => {
@@ -97,17 +96,11 @@ async fn serve(shared: Arc<Shared>, target: TargetKey, knock: Arc<Notify>) {
     }
 }
 
-fn ready_at(shared: &Shared, target: TargetKey) -> Option<Timestamp> {
-    let pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
-    pace.ready_at(target, shared.now())
-}
-
 /// Writes down what was sent, and takes what is next, in one transaction.
 async fn take_step(
     shared: &Arc<Shared>,
     target: TargetKey,
     (lease, settled): (Option<Lease>, Option<Settled>),
-    may_claim: bool,
 ) -> Result<Step> {
     let this = Arc::clone(shared);
     let step = shared.ledger.write(move |tx| {
@@ -131,7 +124,7 @@ async fn take_step(
         if let Some(settled) = &settled {
             write_down(tx, &this, &held, settled)?;
         }
-        next(tx, &this, held, target, may_claim)
+        next(tx, &this, held, target)
     });
     match step.await {
         // Somebody else took over: what was sent is theirs to settle.
@@ -143,17 +136,14 @@ async fn take_step(
     }
 }
 
-fn next(
-    tx: &mut Tx<'_>,
-    shared: &Shared,
-    lease: Lease,
-    target: TargetKey,
-    may_claim: bool,
-) -> Result<Step> {
+fn next(tx: &mut Tx<'_>, shared: &Shared, lease: Lease, target: TargetKey) -> Result<Step> {
     let now = shared.now();
-    if !may_claim {
+    if shared.stop.is_cancelled() {
         leases::release(tx, &lease)?;
-        let later = ready_at(shared, target).unwrap_or(now);
+        return Ok(Step::Later(now));
+    }
+    if let Some(later) = held_until(tx, shared, target)? {
+        leases::release(tx, &lease)?;
         return Ok(Step::Later(later));
     }
     if !is_known(tx, shared, target)? {
@@ -169,6 +159,17 @@ fn next(
     };
     leases::hand_in(tx, &lease)?;
     Ok(step)
+}
+
+/// When the target's chat and account take more, if not now.
+fn held_until(tx: &mut Tx<'_>, shared: &Shared, target: TargetKey) -> Result<Option<Timestamp>> {
+    if shared.pace().is_free() {
+        return Ok(None);
+    }
+    let Some(to) = outbox::waiting(tx, target)? else {
+        return Ok(None);
+    };
+    Ok(shared.pace().ready_at(Lane::of(&to.address), shared.now()))
 }
 
 /// Whether it is known what the target's account can do. One that is not configured any more is known well enough.
@@ -206,29 +207,27 @@ fn write_down(tx: &mut Tx<'_>, shared: &Shared, lease: &Lease, settled: &Settled
     }
 }
 
-async fn send_one(
-    shared: &Arc<Shared>,
-    sending: &Sending,
-    target: TargetKey,
-    epoch: i64,
-) -> Settled {
+async fn send_one(shared: &Arc<Shared>, sending: &Sending, epoch: i64) -> Settled {
     let address = &sending.reply.return_to.address;
-    let chat = chat_of(address);
     if let Some(account) = shared.settings.account(address) {
-        let mut pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        pace.spend(target, chat, account.rate, shared.now());
+        let now = shared.now();
+        shared.pace().spend(Lane::of(address), account.rates(), now);
     }
     let outcome = send::send(shared, sending, epoch).await;
+    heed(shared, address, &outcome);
+    conclude(shared, Box::new(sending.clone()), outcome)
+}
+
+/// A platform that says "later" says it for everything to that chat.
+pub(crate) fn heed(shared: &Shared, address: &Address, outcome: &Outcome) {
     if let Outcome::NotSent {
         retry_after: Some(wait),
         ..
-    } = &outcome
+    } = outcome
     {
         let until = shared.now().plus(*wait);
-        let mut pace = shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        pace.close(target, chat, until);
+        shared.pace().close(Lane::of(address), until);
     }
-    conclude(shared, Box::new(sending.clone()), outcome)
 }
 
 /// A part whose sender is gone: nobody knows whether it arrived.

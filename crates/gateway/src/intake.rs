@@ -5,9 +5,11 @@
 pub mod command;
 pub mod reset;
 
+pub(crate) mod cursor;
+
 use std::sync::Arc;
 
-use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
 use talaria_domain::capabilities::Capability;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
@@ -27,7 +29,6 @@ use crate::control;
 use crate::delivery::say::{self, Place};
 use crate::jobs::way_back;
 use crate::lanes::{self, busy};
-use crate::lifecycle::health::Condition;
 use crate::lifecycle::wakes;
 use crate::settings::{AccountSettings, ProfileSettings};
 use crate::shared::{Seat, Shared};
@@ -38,10 +39,35 @@ use crate::turns::begin::{self, Begin, Begun};
 pub(crate) struct Front(pub(crate) Arc<Shared>);
 
 impl Intake for Front {
-    fn connected(&self, account: &Account) {
+    fn connected(
+        &self,
+        account: &Account,
+        identity: &Identity,
+    ) -> std::result::Result<(), Disconnected> {
         let shared = &self.0;
-        shared.pulse.set(account, Condition::Connected);
+        shared.pulse.prove(account, identity, shared.now())?;
         shared.spawn(wakes::look_at_everything(Arc::clone(shared)));
+        Ok(())
+    }
+
+    fn alive(&self, account: &Account) {
+        let shared = &self.0;
+        shared.pulse.received(account, shared.now());
+    }
+
+    fn kept<'a>(
+        &'a self,
+        account: &'a Account,
+    ) -> Pending<'a, std::result::Result<Option<String>, NotAccepted>> {
+        Box::pin(cursor::kept(&self.0, account))
+    }
+
+    fn keep<'a>(
+        &'a self,
+        account: &'a Account,
+        place: String,
+    ) -> Pending<'a, std::result::Result<(), NotAccepted>> {
+        Box::pin(cursor::keep(&self.0, account, place))
     }
 
     fn accept(&self, event: Event) -> Pending<'_, std::result::Result<Accepted, NotAccepted>> {
@@ -212,7 +238,7 @@ fn recognise(event: &mut Event) -> Option<BusyPolicy> {
     wish
 }
 
-fn not_accepted(error: &StoreError) -> NotAccepted {
+pub(super) fn not_accepted(error: &StoreError) -> NotAccepted {
     NotAccepted {
         reason: error.to_string(),
     }

@@ -10,7 +10,7 @@ pub(crate) mod wakes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
 use talaria_domain::address::{Address, ReturnAddress};
 use talaria_domain::clock::Clock;
 use talaria_domain::event::Event;
@@ -31,7 +31,7 @@ use tokio_util::task::TaskTracker;
 use crate::asking::Waits;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
-use crate::intake::Front;
+use crate::intake::{Front, cursor};
 use crate::jobs::adopt;
 use crate::live::Watchers;
 use crate::registry::{self, Registry};
@@ -252,8 +252,31 @@ impl Live for Gateway {
 }
 
 impl Intake for Gateway {
-    fn connected(&self, account: &Account) {
-        Front(Arc::clone(&self.0)).connected(account);
+    fn connected(
+        &self,
+        account: &Account,
+        identity: &Identity,
+    ) -> std::result::Result<(), Disconnected> {
+        Front(Arc::clone(&self.0)).connected(account, identity)
+    }
+
+    fn alive(&self, account: &Account) {
+        Front(Arc::clone(&self.0)).alive(account);
+    }
+
+    fn kept<'a>(
+        &'a self,
+        account: &'a Account,
+    ) -> Pending<'a, std::result::Result<Option<String>, NotAccepted>> {
+        Box::pin(cursor::kept(&self.0, account))
+    }
+
+    fn keep<'a>(
+        &'a self,
+        account: &'a Account,
+        place: String,
+    ) -> Pending<'a, std::result::Result<(), NotAccepted>> {
+        Box::pin(cursor::keep(&self.0, account, place))
     }
 
     fn accept(&self, event: Event) -> Pending<'_, std::result::Result<Accepted, NotAccepted>> {

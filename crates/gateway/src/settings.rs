@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use talaria_domain::adapter::Adapter;
-use talaria_domain::address::{Address, TargetKey};
+use talaria_domain::address::Address;
 use talaria_domain::authority::Authority;
 use talaria_domain::capabilities::{DeliveryWindow, TextLimit};
 use talaria_domain::job::Worker;
@@ -16,7 +16,7 @@ use talaria_domain::runner::Runner;
 
 use crate::access::AccessPolicy;
 use crate::binding::Bindings;
-use crate::delivery::pace::Rate;
+use crate::delivery::pace::{Rate, Rates};
 
 /// Cuts a Markdown text into pieces that each fit the limit and together are the text.
 pub type Split = fn(&str, TextLimit) -> Vec<String>;
@@ -71,10 +71,24 @@ pub struct AccountSettings {
     pub access: AccessPolicy,
     /// How long a message waits for more of the same sender.
     pub merge_window: Duration,
-    /// How fast it may be written to.
+    /// How fast each chat may be written to.
     pub rate: Rate,
+    /// How fast all of its chats together may be written to.
+    pub account_rate: Rate,
+    /// The shortest time between two changes of a message that grows.
+    pub edit_pace: Duration,
     /// What becomes of a part of which nobody can know whether it arrived.
     pub doubt: DoubtPolicy,
+}
+
+impl AccountSettings {
+    /// How fast it may be written to.
+    pub const fn rates(&self) -> Rates {
+        Rates {
+            chat: self.rate,
+            account: self.account_rate,
+        }
+    }
 }
 
 /// What becomes of a part of which nobody can know whether it arrived.
@@ -108,8 +122,6 @@ pub struct Limits {
     pub drain: Duration,
     /// How long a lease lasts without being renewed.
     pub lease: Duration,
-    /// The shortest time between two changes of a message that grows.
-    pub edit_pace: Duration,
     /// How long a part is tried before it is given up.
     pub delivery: Duration,
     /// Jobs of one conversation at once.
@@ -142,7 +154,6 @@ impl Default for Limits {
             grace: Duration::from_secs(2),
             drain: Duration::from_secs(20),
             lease: Duration::from_mins(1),
-            edit_pace: Duration::from_millis(1_200),
             delivery: Duration::from_hours(24),
             jobs: 64,
             depth: 2,
@@ -174,13 +185,4 @@ impl Settings {
             account.platform == *platform && account.name == *name
         })
     }
-}
-
-/// The chat that a target is in: what closes it closes all of its threads.
-pub(crate) fn chat_of(address: &Address) -> TargetKey {
-    Address {
-        thread: None,
-        ..address.clone()
-    }
-    .target()
 }

@@ -66,6 +66,11 @@ impl Shared {
         self.clock.now()
     }
 
+    pub(crate) fn pace(&self) -> MutexGuard<'_, Pace> {
+        // Nothing panics while it holds this lock.
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn may_begin(&self) -> bool {
         !self.is_draining.load(Ordering::Relaxed) && !self.stop.is_cancelled()
     }

@@ -13,7 +13,9 @@ mod client;
 
 use std::sync::Arc;
 
-use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
+use talaria_domain::adapter::{
+    Abilities, Adapter, Disconnected, Identity, Intake, Outgoing, Pending,
+};
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit, TextUnit};
 use talaria_domain::clock::Clock;
@@ -132,15 +134,21 @@ impl Adapter for Callback {
     }
 
     fn receive<'a>(&'a self, intake: &'a dyn Intake) -> Pending<'a, Disconnected> {
-        intake.connected(&self.account);
-        Box::pin(std::future::pending())
+        let identity = Identity {
+            id: self.account.platform.as_str().into(),
+            name: self.account.platform.to_string(),
+        };
+        match intake.connected(&self.account, &identity) {
+            Ok(()) => Box::pin(std::future::pending()),
+            Err(ended) => Box::pin(std::future::ready(ended)),
+        }
     }
 
     fn send<'a>(&'a self, outgoing: &'a Outgoing) -> Pending<'a, Outcome> {
         Box::pin(self.post(outgoing))
     }
 
-    fn edit(&self) -> Option<&dyn Edit> {
-        None
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities::default()
     }
 }

@@ -28,6 +28,18 @@ pub struct Credential {
     pub api_base: Option<reqwest::Url>,
     /// What it is let in with.
     pub token: Option<SecretString>,
+    /// A second token, where the platform has one for its connection and one for everything else.
+    pub app_token: Option<SecretString>,
+    /// The platform calls us, and proves itself with this.
+    pub webhook: Option<Webhook>,
+}
+
+/// How a platform calls us.
+pub struct Webhook {
+    /// What it proves itself with.
+    pub secret: SecretString,
+    /// Where it finds us, if it has to be told.
+    pub url: Option<reqwest::Url>,
 }
 
 /// What all adapters are made with.
@@ -47,10 +59,29 @@ pub struct Connection {
     pub adapter: Arc<dyn Adapter>,
     /// How long a message waits for more of the same sender.
     pub merge_window: Duration,
-    /// Messages at once to one chat; more after `every`.
+    /// How much one chat takes.
+    pub chat: Allowance,
+    /// How much all chats of the account take together.
+    pub account: Allowance,
+    /// The shortest time between two changes of a message that grows.
+    pub edit_pace: Duration,
+}
+
+/// How much may be written at once, and how soon more may follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    /// Messages at once.
     pub burst: u32,
     /// The time after which one more may follow.
     pub every: Duration,
+}
+
+impl Allowance {
+    /// The platform says itself when it is too much.
+    pub const UNLIMITED: Self = Self {
+        burst: u32::MAX,
+        every: Duration::ZERO,
+    };
 }
 
 /// Connects an account, or says what is missing.

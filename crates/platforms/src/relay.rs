@@ -13,7 +13,9 @@ mod wire;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending};
+use talaria_domain::adapter::{
+    Abilities, Adapter, Disconnected, Edit, Identity, Intake, Outgoing, Pending,
+};
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, Receipt};
@@ -74,6 +76,15 @@ impl Relay {
         Ok(id)
     }
 
+    /// Who the bot is among all bots: each bridge is a world of its own.
+    fn identity(&self, bot: &str) -> Identity {
+        let name = self.known().as_ref().map(|about| about.name.clone());
+        Identity {
+            id: format!("{bot} at {}", self.client.bridge()).into(),
+            name: name.unwrap_or_default(),
+        }
+    }
+
     fn known(&self) -> MutexGuard<'_, Option<About>> {
         self.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,11 +109,10 @@ impl Adapter for Relay {
     fn capabilities(&self) -> Capabilities {
         let known = self.known();
         let about = known.as_ref();
-        let edits = Some(Capability::Edit).filter(|_| about.is_some_and(|about| about.edits));
         let keys =
             Some(Capability::IdempotentSend).filter(|_| about.is_some_and(|about| about.keys));
         Capabilities {
-            can: edits.into_iter().chain(keys).collect(),
+            can: keys.into_iter().collect(),
             text_limit: TextLimit {
                 max: about.map_or_else(wire::usual_limit, |about| about.limit),
                 unit: about.map_or_else(wire::usual_unit, |about| about.unit),
@@ -125,9 +135,12 @@ impl Adapter for Relay {
         })
     }
 
-    fn edit(&self) -> Option<&dyn Edit> {
+    fn abilities(&self) -> Abilities<'_> {
         let edits = self.known().as_ref().is_some_and(|about| about.edits);
-        edits.then_some(self)
+        Abilities {
+            edit: edits.then_some(self),
+            ..Abilities::default()
+        }
     }
 }
 

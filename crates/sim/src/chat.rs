@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use talaria_domain::adapter::{Adapter, Disconnected, Edit, Intake, Outgoing, Pending, TextForm};
+use talaria_domain::adapter::{
+    Abilities, Adapter, Disconnected, Edit, Identity, Intake, Outgoing, Pending, TextForm,
+};
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow, TextLimit, TextUnit};
 use talaria_domain::clock::Clock;
 use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
@@ -343,7 +345,13 @@ impl SimAdapter {
     }
 
     async fn poll(&self, intake: &dyn Intake) -> Disconnected {
-        intake.connected(&self.account);
+        let identity = Identity {
+            id: self.account.name.as_str().into(),
+            name: self.account.name.to_string(),
+        };
+        if let Err(ended) = intake.connected(&self.account, &identity) {
+            return ended;
+        }
         loop {
             let arrived = self.vendor.arrived.notified();
             let Some(event) = self.vendor.first() else {
@@ -494,8 +502,11 @@ impl Adapter for SimAdapter {
         Box::pin(self.ask(outgoing, post))
     }
 
-    fn edit(&self) -> Option<&dyn Edit> {
-        (self.vendor.offer == Offer::Edits).then_some(self)
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            edit: (self.vendor.offer == Offer::Edits).then_some(self),
+            ..Abilities::default()
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! ([`chat`]), a runner that does what it is told ([`script`]), a machine that
 //! its processes run on ([`machine`]), a clock that follows the runtime ([`time`]), a
 //! load that tells what was acknowledged ([`writers`]), whole worlds made from a seed ([`universe`]) with a trace of what
-//! happened in them ([`trace`]), vendors that speak their wire protocols ([`Platform`]), a model
+//! happened in them ([`trace`]), vendors that speak their wire protocols ([`vendor`], [`Platform`]), a model
 //! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
 pub mod chat;
@@ -15,6 +15,7 @@ pub mod servers;
 pub mod time;
 pub mod trace;
 pub mod universe;
+pub mod vendor;
 pub mod writers;
 
 pub use relay::crash;

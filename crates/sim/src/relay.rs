@@ -1,11 +1,12 @@
-//! The simulated bridge: a vendor that speaks the protocol of `docs/relay.md`, and a control side where a test or a
-//! person writes messages, looks at chats and orders faults. It keeps what people wrote until it was acknowledged.
+//! The simulated bridge: a vendor that speaks the protocol of `docs/relay.md`. It keeps what people wrote until it was
+//! acknowledged.
 //!
 //! ```no_run
 //! # async fn story() -> std::io::Result<()> {
-//! use talaria_sim::relay::{Offer, Server, Terms, Written};
+//! use talaria_sim::relay::{self, Offer, Terms, Written};
+//! use talaria_sim::vendor::World as _;
 //!
-//! let server = Server::start("127.0.0.1:0", Terms::offering(Offer::Keys)).await?;
+//! let server = relay::start("127.0.0.1:0", Terms::offering(Offer::Keys)).await?;
 //! server.vendor().write(&Written::direct("ada", "hello"));
 //! server.vendor().until(|world| world.backlog() == 0).await;
 //! assert_eq!(server.vendor().chat("chat of ada").messages.len(), 1);
@@ -17,15 +18,24 @@ pub mod crash;
 
 mod arguments;
 mod bridge;
-mod control;
-mod fault;
-mod line;
-mod server;
-mod vendor;
 mod world;
 
+pub use crate::vendor::{Fault, Mishap, On, Written};
 pub use arguments::Arguments;
-pub use fault::{Fault, Mishap, NoMishap, On};
-pub use server::Server;
-pub use vendor::{Terms, Vendor};
-pub use world::{Asked, Chat, Offer, Shown, World, Written, WrittenId};
+pub use world::{Offer, Terms, World};
+
+use std::io;
+
+use tokio::net::ToSocketAddrs;
+
+use crate::vendor;
+
+/// The simulated bridge on a port.
+pub type Server = vendor::Server<World>;
+/// The simulated bridge.
+pub type Vendor = vendor::Stage<World>;
+
+/// Starts a bridge. Port 0 is a free one.
+pub async fn start(listen: impl ToSocketAddrs, terms: Terms) -> io::Result<Server> {
+    Server::start(listen, World::on(terms), |vendor, _| bridge::routes(vendor)).await
+}

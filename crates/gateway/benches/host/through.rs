@@ -148,6 +148,8 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
             },
             merge_window: Duration::ZERO,
             rate: Rate::UNLIMITED,
+            account_rate: Rate::UNLIMITED,
+            edit_pace: Duration::ZERO,
             doubt: DoubtPolicy::PreferLoss,
         }],
         bindings,

@@ -29,7 +29,8 @@ pub(super) fn repeat(account: Option<&AccountSettings>, sending: &Sending) -> Re
         return Repeat::Doubles;
     };
     let can = account.adapter.capabilities().can;
-    let is_safe = can.contains(&Capability::IdempotentSend) || account.adapter.edit().is_some();
+    let is_safe =
+        can.contains(&Capability::IdempotentSend) || account.adapter.abilities().edit.is_some();
     let is_text = matches!(sending.queued.part.body, PartBody::Text { .. });
     if is_safe && is_text {
         Repeat::Safe
@@ -58,6 +59,7 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
         kind: sending.reply.kind,
         form: TextForm::Markdown,
         prompt: buttons(shared, adapter, sending).await,
+        file: None,
     };
     let receipt = match place(shared, adapter, sending, (&outgoing, epoch)).await {
         Ok(receipt) => receipt,
@@ -119,7 +121,7 @@ async fn place(
         .capabilities()
         .can
         .contains(&Capability::IdempotentSend);
-    if adapter.edit().is_none() || takes_keys {
+    if adapter.abilities().edit.is_none() || takes_keys {
         return Ok(None);
     }
     let mut placeholder = outgoing.clone();
@@ -149,7 +151,7 @@ async fn hand_over(
     receipt: Option<&Receipt>,
     outgoing: &Outgoing,
 ) -> Outcome {
-    match (receipt, adapter.edit()) {
+    match (receipt, adapter.abilities().edit) {
         (Some(receipt), Some(edit)) => guarded(edit.edit(receipt, outgoing)).await,
         _ => guarded(adapter.send(outgoing)).await,
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use talaria_domain::adapter::{Disconnected, Identity};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::profile::Account;
@@ -62,8 +63,8 @@ pub struct PartHealth {
     pub name: String,
     /// How it is.
     pub condition: Condition,
-    /// Whether it was ever connected.
-    pub is_known: bool,
+    /// Who it turned out to be when it was first connected. None if it never was.
+    pub identity: Option<Identity>,
     /// When something last came in.
     pub last_receive: Option<Timestamp>,
     /// When something last went out.
@@ -76,21 +77,66 @@ pub(crate) struct Pulse(Mutex<BTreeMap<(PlatformName, AccountName), PartHealth>>
 
 impl Pulse {
     pub(crate) fn set(&self, account: &Account, condition: Condition) {
+        self.change(account, |part| part.condition = condition);
+    }
+
+    /// The account has proved who it is. One that another account is already, or that is not who it was before, would
+    /// mix up conversations.
+    pub(crate) fn prove(
+        &self,
+        account: &Account,
+        identity: &Identity,
+        now: Timestamp,
+    ) -> Result<(), Disconnected> {
+        let detail = self.twin(account, identity);
+        if let Some(detail) = detail {
+            return Err(Disconnected::Conflict { detail });
+        }
         self.change(account, |part| {
-            part.is_known |= condition == Condition::Connected;
-            part.condition = condition;
+            part.identity.get_or_insert_with(|| identity.clone());
+            part.condition = Condition::Connected;
+            part.last_receive = Some(now);
         });
+        Ok(())
+    }
+
+    /// What is wrong with this identity, if something is.
+    fn twin(&self, account: &Account, identity: &Identity) -> Option<String> {
+        let parts = self.parts();
+        let is = |part: &PartHealth| {
+            part.identity
+                .as_ref()
+                .is_some_and(|it| it.id == identity.id)
+        };
+        for ((platform, name), part) in &*parts {
+            let is_same = (platform, name) == (&account.platform, &account.name);
+            if is_same && part.identity.is_some() && !is(part) {
+                return Some(format!(
+                    "it was another bot before, and is {:?} now: give each bot an account of its own",
+                    identity.name
+                ));
+            }
+            if !is_same && *platform == account.platform && is(part) {
+                return Some(format!(
+                    "it is the same bot as the account {:?}: each account needs a credential of its own",
+                    name.as_str()
+                ));
+            }
+        }
+        None
     }
 
     /// Whether the account has ever been connected: only then it is known what it can do.
     pub(crate) fn is_known(&self, account: &Account) -> bool {
         let key = (account.platform.clone(), account.name.clone());
-        self.parts().get(&key).is_some_and(|part| part.is_known)
+        self.parts()
+            .get(&key)
+            .is_some_and(|part| part.identity.is_some())
     }
 
     /// Whether all accounts have ever been connected.
     pub(crate) fn is_all_known(&self) -> bool {
-        self.parts().values().all(|part| part.is_known)
+        self.parts().values().all(|part| part.identity.is_some())
     }
 
     pub(crate) fn received(&self, account: &Account, at: Timestamp) {
@@ -111,7 +157,7 @@ impl Pulse {
         let part = parts.entry(key).or_insert_with(|| PartHealth {
             name: format!("{}/{}", account.platform, account.name),
             condition: Condition::Starting,
-            is_known: false,
+            identity: None,
             last_receive: None,
             last_send: None,
         });

@@ -107,7 +107,7 @@ mod tests {
 
     use talaria_domain::address::{Address, ChatKind};
     use talaria_domain::clock::Timestamp;
-    use talaria_domain::event::{DedupeKey, Mention};
+    use talaria_domain::event::{Author, DedupeKey, Mention};
     use talaria_domain::ids::EventId;
     use talaria_domain::principal::Role;
 
@@ -162,6 +162,7 @@ mod tests {
                 text: Some("draft A".to_owned()),
             }),
             mention: Mention::Direct,
+            author: Author::Person,
             wishes: None,
         };
         let shared = prompt(&[event(content.clone())], Company::Shared);

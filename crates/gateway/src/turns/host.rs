@@ -163,14 +163,15 @@ impl TurnHost {
         }
         let settings = &self.shared.settings;
         let address = &self.begun.place.0.address;
-        settings.account(address)?.adapter.edit()?;
+        let account = settings.account(address)?;
+        account.adapter.abilities().edit?;
         let mut progress = self.progress();
         match event {
             RunEvent::MessageDelta { text } => progress.text.push_str(text),
             RunEvent::ToolStarted { .. } => progress.text.clear(),
             _ => return None,
         }
-        let is_due = now.since(progress.shown_at) >= settings.limits.edit_pace;
+        let is_due = now.since(progress.shown_at) >= account.edit_pace;
         if !is_due || progress.text.trim().is_empty() {
             return None;
         }

@@ -299,6 +299,8 @@ async fn start(
         },
         merge_window: setup.merge_window,
         rate: setup.rate,
+        account_rate: Rate::UNLIMITED,
+        edit_pace: Duration::from_millis(1_200),
         doubt: setup.doubt,
     };
     let settings = Settings {

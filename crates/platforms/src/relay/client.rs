@@ -37,6 +37,11 @@ impl Client {
         Self { http, base, token }
     }
 
+    /// Where the bridge is.
+    pub(super) const fn bridge(&self) -> &Url {
+        &self.base
+    }
+
     /// Whom the bridge speaks for.
     pub(super) async fn about(&self) -> Result<About, Disconnected> {
         let request = self.request(Method::GET, self.url(&["about"]));

@@ -8,7 +8,10 @@ use talaria_domain::profile::Account;
 use talaria_domain::secret::SecretString;
 
 use super::Relay;
-use crate::{Connection, Credential, Workshop};
+use crate::{Allowance, Connection, Credential, Workshop};
+
+/// Nobody reads faster.
+const EDIT_PACE: Duration = Duration::from_millis(1_200);
 
 /// A bridge and our account on it.
 #[derive(Debug, Clone)]
@@ -27,6 +30,7 @@ pub(crate) fn connect(credential: Credential, workshop: &Workshop) -> Result<Con
         account,
         api_base,
         token,
+        ..
     } = credential;
     let settings = RelaySettings {
         account,
@@ -38,7 +42,8 @@ pub(crate) fn connect(credential: Credential, workshop: &Workshop) -> Result<Con
         adapter: Arc::new(Relay::new(settings, workshop.client.clone(), clock, ids)),
         // A bridge says itself when it is too much.
         merge_window: Duration::ZERO,
-        burst: u32::MAX,
-        every: Duration::ZERO,
+        chat: Allowance::UNLIMITED,
+        account: Allowance::UNLIMITED,
+        edit_pace: EDIT_PACE,
     })
 }

@@ -28,13 +28,14 @@ pub(super) async fn receive(relay: &Relay, intake: &dyn Intake) -> Disconnected 
 
 async fn poll(relay: &Relay, intake: &dyn Intake) -> Result<Infallible, Disconnected> {
     let bot = relay.meet(relay.client.about().await?)?;
-    intake.connected(&relay.account);
+    intake.connected(&relay.account, &relay.identity(&bot))?;
     let mut after = None;
     loop {
         // Not polling: updates are waited for at the bridge; this is for one that answers at once with nothing.
         let at_rest = sleep(AT_REST);
         let page = relay.client.updates(after).await?;
         if page.updates.is_empty() {
+            intake.alive(&relay.account);
             at_rest.await;
         }
         if let Taken::InPart = take(relay, intake, (&bot, &mut after), page).await? {

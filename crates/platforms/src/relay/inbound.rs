@@ -9,7 +9,7 @@ mod tests;
 use serde_json::Value;
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::{Content, DedupeKey, Event, EventKind, Mention, Quote};
+use talaria_domain::event::{Author, Content, DedupeKey, Event, EventKind, Mention, Quote};
 use talaria_domain::ids::EventId;
 use talaria_domain::names::{MessageId, ThreadId};
 use talaria_domain::principal::{Principal, Role};
@@ -90,6 +90,11 @@ fn event(listener: Listener<'_>, said: Said, wrap: fn(Content) -> EventKind) -> 
             author: None,
             text: some(answered.text),
         }),
+        author: if said.sender.bot {
+            Author::Bot
+        } else {
+            Author::Person
+        },
         mention: if said.mentioned {
             Mention::Direct
         } else {

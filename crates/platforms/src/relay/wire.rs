@@ -104,6 +104,8 @@ pub(super) enum Kind {
 pub(super) struct Sender {
     pub(super) id: String,
     pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) bot: bool,
 }
 
 /// The message that is answered.

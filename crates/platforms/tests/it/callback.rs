@@ -67,6 +67,7 @@ fn part(number: u8, url: &str) -> Outgoing {
         kind: ReplyKind::Final,
         form: TextForm::Markdown,
         prompt: None,
+        file: None,
     }
 }
 
@@ -228,5 +229,5 @@ async fn it_promises_what_it_can_keep() {
     let capabilities = callback.capabilities();
     assert_eq!(capabilities.can, [Capability::IdempotentSend].into());
     assert_eq!(capabilities.window, DeliveryWindow::Always);
-    assert!(callback.edit().is_none());
+    assert!(callback.abilities().edit.is_none());
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use talaria_domain::adapter::{Accepted, Intake, NotAccepted, Pending};
+use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::clock::{Clock, ManualClock};
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
@@ -163,7 +163,19 @@ impl Gateway {
 }
 
 impl Intake for Gateway {
-    fn connected(&self, _: &Account) {}
+    fn connected(&self, _: &Account, _: &Identity) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn alive(&self, _: &Account) {}
+
+    fn kept<'a>(&'a self, _: &'a Account) -> Pending<'a, Result<Option<String>, NotAccepted>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn keep<'a>(&'a self, _: &'a Account, _: String) -> Pending<'a, Result<(), NotAccepted>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
         Box::pin(self.record(event))

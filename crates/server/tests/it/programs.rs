@@ -163,6 +163,8 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         },
         merge_window: Duration::ZERO,
         rate: Rate::UNLIMITED,
+        account_rate: Rate::UNLIMITED,
+        edit_pace: Duration::ZERO,
         doubt: DoubtPolicy::PreferLoss,
     };
     let accounts = SURFACES.map(account).into();

@@ -5,9 +5,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-use super::server::Server;
-use super::vendor::Terms;
-use super::world::Offer;
+use super::{Offer, Terms};
 
 /// How the simulated bridge is started.
 #[derive(Debug, Clone, Args)]
@@ -34,7 +32,7 @@ impl Arguments {
             limit: self.limit,
             token: self.token,
         };
-        let server = Server::start(self.listen, terms).await?;
+        let server = super::start(self.listen, terms).await?;
         writeln!(io::stdout(), "{}", server.url())?;
         server.ended().await
     }

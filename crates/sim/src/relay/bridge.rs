@@ -16,10 +16,11 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::fault::{Fault, Mishap, On};
-use super::line::Line;
-use super::vendor::Vendor;
-use super::world::{Asked, No, Wanted, World};
+use super::Vendor;
+use super::world::{No, Wanted, World};
+use crate::vendor::line::Line;
+use crate::vendor::stage::now;
+use crate::vendor::{Asked, Fault, On, World as _};
 
 const MOST_BYTES: usize = 10 * 1024 * 1024;
 /// Nobody is kept waiting for longer.
@@ -47,10 +48,11 @@ async fn attend(
         return refuse(413, "too_long");
     };
     let on = question(&parts);
-    vendor.with(|world| world.remember(asked(on, &parts, &body)));
+    vendor.remember(asked(on, &parts, &body));
     let token = parts.headers.get(AUTHORIZATION);
     let token = token.and_then(|header| header.to_str().ok());
-    if !vendor.knows(token.and_then(|header| header.strip_prefix("Bearer "))) {
+    let token = token.and_then(|header| header.strip_prefix("Bearer "));
+    if !vendor.see(|world| world.knows(token)) {
         return refuse(401, "unauthorized");
     }
     let answer = next.run(Request::from_parts(parts, Body::from(body)));
@@ -76,6 +78,7 @@ fn asked(on: On, parts: &Parts, body: &Bytes) -> Asked {
         method: parts.method.to_string(),
         path: parts.uri.to_string(),
         body: serde_json::from_slice(body).unwrap_or(Value::Null),
+        at: now(),
     }
 }
 
@@ -85,26 +88,15 @@ async fn happen(
     line: Line,
     answer: impl Future<Output = Response>,
 ) -> Response {
-    let Some(fault) = fault else {
-        return answer.await;
-    };
-    match fault.mishap {
-        Mishap::Hang => std::future::pending().await,
-        Mishap::Close => line.cut().await,
-        Mishap::DropAfterAccept => {
-            drop(answer.await);
-            line.cut().await
+    line.happen(fault, answer, |status, code, retry_after| {
+        let mut response = refuse(status, code);
+        if let Some(seconds) = retry_after {
+            let seconds = HeaderValue::from(seconds);
+            response.headers_mut().insert(RETRY_AFTER, seconds);
         }
-        Mishap::Answer { status, code } => {
-            let mut response = refuse(status, &code);
-            if let Some(seconds) = fault.retry_after {
-                response
-                    .headers_mut()
-                    .insert(RETRY_AFTER, HeaderValue::from(seconds));
-            }
-            response
-        }
-    }
+        response
+    })
+    .await
 }
 
 fn refuse(status: u16, code: &str) -> Response {
@@ -134,7 +126,7 @@ async fn updates(
     if fault.is_some() {
         return happen(fault, line, listen(&vendor, since, |_| false)).await;
     }
-    let answer = listen(&vendor, since, |world| world.has_fault(On::Updates)).await;
+    let answer = listen(&vendor, since, |world| world.room().has_fault(On::Updates)).await;
     happen(vendor.next_fault(On::Updates), line, ready(answer)).await
 }
 

@@ -71,7 +71,7 @@ impl Arguments {
         let model = model::Server::start("127.0.0.1:0", model::Pace::default()).await?;
         let mut bridges = Vec::new();
         for (name, offer) in OFFERS {
-            let server = Server::start("127.0.0.1:0", Terms::offering(offer)).await?;
+            let server = super::start("127.0.0.1:0", Terms::offering(offer)).await?;
             bridges.push(Bridge {
                 name,
                 offer,

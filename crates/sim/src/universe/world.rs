@@ -2,6 +2,7 @@
 //! the universe itself asks of the ledger goes through [`World::look`], to which nothing happens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use futures::FutureExt as _;
@@ -12,6 +13,7 @@ use talaria_domain::profile::{Account, Profile};
 use talaria_domain::scope::StatePolicy;
 use talaria_gateway::access::AccessPolicy;
 use talaria_gateway::binding::Bindings;
+use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
 use talaria_gateway::{Gateway, Parts};
 use talaria_platforms::split::pieces;
@@ -211,6 +213,8 @@ impl World {
             },
             merge_window: settings.merge_window,
             rate: settings.rate,
+            account_rate: Rate::UNLIMITED,
+            edit_pace: Duration::from_millis(1_200),
             doubt: if is_resent {
                 DoubtPolicy::PreferDuplicate
             } else {

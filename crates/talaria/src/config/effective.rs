@@ -224,6 +224,10 @@ pub(crate) struct AccountSettings {
     pub(crate) profile: ProfileName,
     /// Its credential.
     pub(crate) token: Option<Secret>,
+    /// A second credential, where the platform has one for its connection.
+    pub(crate) app_token: Option<Secret>,
+    /// How the platform calls us, if it does.
+    pub(crate) webhook: Option<Webhook>,
     /// Where the platform's API is, if not at its usual place.
     pub(crate) api_base: Option<Url>,
     /// Who may talk; `*` is everybody.
@@ -232,6 +236,15 @@ pub(crate) struct AccountSettings {
     pub(crate) strangers: Strangers,
     /// Where it speaks when nobody asked.
     pub(crate) home: Option<HomeChat>,
+}
+
+/// How a platform calls us.
+#[derive(Debug, Clone)]
+pub(crate) struct Webhook {
+    /// What it proves itself with.
+    pub(crate) secret: Secret,
+    /// Where it finds us, if it has to be told.
+    pub(crate) url: Option<Url>,
 }
 
 /// What happens to people who may not talk.

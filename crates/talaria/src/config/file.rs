@@ -153,10 +153,20 @@ pub(super) struct AccountSection {
     pub(super) name: Option<String>,
     pub(super) profile: Option<String>,
     pub(super) token: Option<SecretSource>,
+    pub(super) app_token: Option<SecretSource>,
+    pub(super) webhook: Option<WebhookSection>,
     pub(super) api_base: Option<String>,
     pub(super) allow: Option<Vec<String>>,
     pub(super) strangers: Option<Strangers>,
     pub(super) home: Option<HomeSection>,
+}
+
+/// `webhook = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct WebhookSection {
+    pub(super) secret: Option<SecretSource>,
+    pub(super) url: Option<String>,
 }
 
 /// `home = { … }`.

@@ -242,6 +242,18 @@ pub(crate) const KEYS: &[Key] = &[
         "its credential: { env = \"NAME\" }, { file = \"path\" } or a text",
     ),
     key(
+        "account[].app_token",
+        "its second credential, where the platform has one for its connection",
+    ),
+    key(
+        "account[].webhook.secret",
+        "what the platform proves itself with when it calls us; without a webhook we call it",
+    ),
+    key(
+        "account[].webhook.url",
+        "where the platform finds us, if it has to be told",
+    ),
+    key(
         "account[].api_base",
         "where the platform's API is, if not at its usual place",
     ),

@@ -240,7 +240,7 @@ fn place(key: &str, scope: &BindingScope) -> Values {
 }
 
 fn account((index, account): (usize, &AccountSettings)) -> Values {
-    let home = account.home.as_ref();
+    let (home, webhook) = (account.home.as_ref(), account.webhook.as_ref());
     let thread = home.and_then(|home| home.thread.as_ref());
     named(
         &format!("account[{index}]"),
@@ -249,6 +249,19 @@ fn account((index, account): (usize, &AccountSettings)) -> Values {
             ("name", json!(account.name)),
             ("profile", json!(account.profile)),
             ("token", json!(account.token.as_ref().map(|_| SECRET))),
+            (
+                "app_token",
+                json!(account.app_token.as_ref().map(|_| SECRET)),
+            ),
+            ("webhook.secret", json!(webhook.map(|_| SECRET))),
+            (
+                "webhook.url",
+                json!(
+                    webhook
+                        .and_then(|it| it.url.as_ref())
+                        .map(ToString::to_string)
+                ),
+            ),
             (
                 "api_base",
                 json!(account.api_base.as_ref().map(ToString::to_string)),

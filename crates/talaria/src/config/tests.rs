@@ -145,6 +145,8 @@ platform = "telegram"
 name     = "main-bot"
 profile  = "assistant"
 token    = { env = "TELEGRAM_BOT_TOKEN" }
+app_token = { env = "TELEGRAM_BOT_TOKEN" }
+webhook  = { secret = { env = "TELEGRAM_BOT_TOKEN" }, url = "https://bots.example.org/hooks" }
 api_base = "https://api.telegram.org"
 allow    = ["12345"]
 strangers = "pair"

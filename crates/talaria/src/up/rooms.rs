@@ -23,7 +23,7 @@ use talaria_gateway::settings::{
 use talaria_platforms::callback::{self, Callback};
 use talaria_platforms::local::{Local, SURFACES};
 use talaria_platforms::split::pieces;
-use talaria_platforms::{Credential, Workshop};
+use talaria_platforms::{Allowance, Credential, Webhook, Workshop};
 use talaria_server::PlaceOf;
 
 use super::runners;
@@ -66,6 +66,8 @@ pub(super) fn settings(
             },
             merge_window: Duration::ZERO,
             rate: Rate::UNLIMITED,
+            account_rate: Rate::UNLIMITED,
+            edit_pace: Duration::ZERO,
             doubt: DoubtPolicy::PreferLoss,
         }
     });
@@ -98,6 +100,8 @@ fn called_back(effective: &Effective, workshop: &Workshop) -> Option<AccountSett
         access: AccessPolicy::default(),
         merge_window: Duration::ZERO,
         rate: Rate::UNLIMITED,
+        account_rate: Rate::UNLIMITED,
+        edit_pace: Duration::ZERO,
         doubt: DoubtPolicy::PreferLoss,
     })
 }
@@ -121,6 +125,14 @@ fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Resul
         },
         api_base: configured.api_base.clone(),
         token: configured.token.as_ref().map(|token| token.value.clone()),
+        app_token: configured
+            .app_token
+            .as_ref()
+            .map(|token| token.value.clone()),
+        webhook: configured.webhook.as_ref().map(|webhook| Webhook {
+            secret: webhook.secret.value.clone(),
+            url: webhook.url.clone(),
+        }),
     };
     let connection = talaria_platforms::connect(credential, workshop)
         .map_err(|why| anyhow::anyhow!("account {name:?} on {platform:?}: {why}"))?;
@@ -133,12 +145,18 @@ fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Resul
             anyone: configured.allow.iter().any(is_anyone),
         },
         merge_window: connection.merge_window,
-        rate: Rate {
-            burst: connection.burst,
-            every: connection.every,
-        },
+        rate: rate(connection.chat),
+        account_rate: rate(connection.account),
+        edit_pace: connection.edit_pace,
         doubt: DoubtPolicy::PreferLoss,
     })
+}
+
+fn rate(allowance: Allowance) -> Rate {
+    Rate {
+        burst: allowance.burst,
+        every: allowance.every,
+    }
 }
 
 fn limits(effective: &Effective, resume: ResumePolicy) -> Limits {

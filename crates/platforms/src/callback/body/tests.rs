@@ -29,6 +29,7 @@ fn outgoing(kind: ReplyKind, body: PartBody) -> Outgoing {
         kind,
         form: TextForm::Markdown,
         prompt: None,
+        file: None,
     }
 }
 

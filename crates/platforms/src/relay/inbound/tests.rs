@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::{Content, DedupeKey, Event, EventKind, Mention, Quote};
+use talaria_domain::event::{Author, Content, DedupeKey, Event, EventKind, Mention, Quote};
 use talaria_domain::ids::EventId;
 use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::Account;
@@ -89,6 +89,7 @@ fn every_field_has_its_place() {
                 text: Some("who is there?".to_owned()),
             }),
             mention: Mention::Direct,
+            author: Author::Person,
             wishes: None,
         }),
         sent_at: Some(Timestamp::from_millis(8_000)),

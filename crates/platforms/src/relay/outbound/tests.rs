@@ -28,6 +28,7 @@ fn outgoing(body: PartBody) -> Outgoing {
         kind: ReplyKind::Final,
         form: TextForm::Markdown,
         prompt: None,
+        file: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{EventKind, Mention};
 use talaria_sim::relay::{Offer, On, Written};
+use talaria_sim::vendor::World as _;
 
 use super::world::{Desk, NOW, Verdict, World, in_time};
 

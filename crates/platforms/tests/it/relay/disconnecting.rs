@@ -1,7 +1,8 @@
 //! Why a connection ended: it may come back by itself, or somebody has to do something.
 
 use talaria_domain::adapter::{Adapter as _, Disconnected};
-use talaria_sim::relay::{Offer, On, Server, Terms, Written};
+use talaria_sim::relay::{self, Offer, On, Terms, Written};
+use talaria_sim::vendor::World as _;
 
 use super::world::{Desk, TOKEN, World, in_time, relay_to};
 
@@ -71,7 +72,7 @@ async fn a_bridge_that_goes_away_is_lost_until_it_is_back() {
     let World { server, relay } = World::offering(Offer::Plain).await;
     let (desk, address) = (Desk::open(), server.address());
     let goes = async {
-        let polls = |world: &talaria_sim::relay::World| world.requests().count() >= 2;
+        let polls = |world: &relay::World| world.room().requests().count() >= 2;
         server.vendor().until(polls).await;
         server.stop().await;
     };
@@ -81,7 +82,7 @@ async fn a_bridge_that_goes_away_is_lost_until_it_is_back() {
     assert_eq!(name(&ended), "lost", "nobody listens on {address}");
 
     let terms = Terms::offering(Offer::Plain);
-    let server = Server::start(address, terms).await.unwrap();
+    let server = relay::start(address, terms).await.unwrap();
     server.vendor().write(&Written::direct("ada", "hello"));
     let back = World { server, relay };
     back.while_connected(&desk, desk.was_handed(1)).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use talaria_domain::adapter::{Adapter as _, TextForm};
 use talaria_domain::capabilities::{Capability, TextUnit};
 use talaria_domain::delivery::{Outcome, Receipt, Rejection};
-use talaria_sim::relay::{Offer, On, Server, Terms};
+use talaria_sim::relay::{self, Offer, On, Terms};
 
 use super::world::{Desk, NOW, World, in_time, part, relay_to};
 
@@ -53,18 +53,21 @@ async fn a_message_is_there_and_has_a_receipt() {
 async fn what_can_be_done_is_what_the_bridge_says() {
     let before = World::offering(Offer::Edits).await;
     let capabilities = before.relay.capabilities();
-    assert!(capabilities.can.is_empty() && before.relay.edit().is_none());
+    assert!(capabilities.can.is_empty() && before.relay.abilities().edit.is_none());
     assert_eq!(capabilities.text_limit.max, 4_096);
 
     for (offer, can) in [
         (Offer::Plain, vec![]),
         (Offer::Keys, vec![Capability::IdempotentSend]),
-        (Offer::Edits, vec![Capability::Edit]),
+        (Offer::Edits, vec![]),
     ] {
         let world = connected(offer).await;
         let capabilities = world.relay.capabilities();
         assert_eq!(capabilities.can.into_iter().collect::<Vec<_>>(), can);
-        assert_eq!(world.relay.edit().is_some(), offer == Offer::Edits);
+        assert_eq!(
+            world.relay.abilities().edit.is_some(),
+            offer == Offer::Edits
+        );
         assert_eq!(capabilities.text_limit.unit, TextUnit::Utf16);
     }
 }
@@ -151,7 +154,7 @@ async fn a_bridge_that_hangs_is_not_waited_for_for_ever() {
 
 #[tokio::test]
 async fn a_bridge_that_is_not_there_was_certainly_not_told() {
-    let server = Server::start("127.0.0.1:0", Terms::offering(Offer::Plain))
+    let server = relay::start("127.0.0.1:0", Terms::offering(Offer::Plain))
         .await
         .unwrap();
     let url = server.url();
@@ -215,7 +218,7 @@ async fn plain_text_follows_where_the_markup_was_not_read() {
 async fn a_message_that_is_there_is_changed() {
     let world = connected(Offer::Edits).await;
     let sent = receipt(world.send(&part(1, "…")).await);
-    let edit = world.relay.edit().unwrap();
+    let edit = world.relay.abilities().edit.unwrap();
     let changed = receipt(in_time(edit.edit(&sent, &part(1, "hello"))).await);
     assert_eq!(changed.message, sent.message);
     let shown = &world.vendor().chat("chat of ada").messages[0];
@@ -234,7 +237,7 @@ async fn a_message_that_is_there_is_changed() {
 async fn a_change_goes_wrong_like_a_message() {
     let world = connected(Offer::Edits).await;
     let sent = receipt(world.send(&part(1, "…")).await);
-    let edit = world.relay.edit().unwrap();
+    let edit = world.relay.abilities().edit.unwrap();
     for (mishap, text) in [
         ("429", "…"),
         ("400 markup", "…"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use talaria_domain::adapter::{
-    Accepted, Adapter, Disconnected, Intake, NotAccepted, Outgoing, Pending, TextForm,
+    Accepted, Adapter, Disconnected, Identity, Intake, NotAccepted, Outgoing, Pending, TextForm,
 };
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::{ManualClock, Timestamp};
@@ -18,7 +18,8 @@ use talaria_domain::profile::Account;
 use talaria_domain::secret::SecretString;
 use talaria_platforms::relay::Relay;
 use talaria_platforms::relay::config::RelaySettings;
-use talaria_sim::relay::{Fault, Mishap, Offer, On, Server, Terms, Vendor};
+use talaria_sim::relay::{self, Fault, Mishap, Offer, On, Server, Terms, Vendor};
+use talaria_sim::vendor::World as _;
 use tokio::sync::{Semaphore, watch};
 
 /// What every adapter here proves itself with.
@@ -40,7 +41,7 @@ impl World {
             token: Some(TOKEN.to_owned()),
             ..Terms::offering(offer)
         };
-        let server = Server::start("127.0.0.1:0", terms).await.unwrap();
+        let server = relay::start("127.0.0.1:0", terms).await.unwrap();
         let relay = relay_to(&server.url());
         Self { server, relay }
     }
@@ -67,8 +68,9 @@ impl World {
 
     /// Waits until the adapter has asked this so often.
     pub(crate) async fn was_asked(&self, on: On, times: usize) {
-        let count = |world: &talaria_sim::relay::World| {
-            world.requests().filter(|asked| asked.on == on).count()
+        let count = |world: &relay::World| {
+            let asked = world.room().requests();
+            asked.filter(|asked| asked.on == on).count()
         };
         in_time(self.vendor().until(|world| count(world) >= times)).await;
     }
@@ -154,6 +156,7 @@ pub(crate) fn part(number: u8, text: &str) -> Outgoing {
         kind: ReplyKind::Final,
         form: TextForm::Markdown,
         prompt: None,
+        file: None,
     }
 }
 
@@ -244,7 +247,19 @@ impl Desk {
 }
 
 impl Intake for Desk {
-    fn connected(&self, _: &Account) {}
+    fn connected(&self, _: &Account, _: &Identity) -> Result<(), Disconnected> {
+        Ok(())
+    }
+
+    fn alive(&self, _: &Account) {}
+
+    fn kept<'a>(&'a self, _: &'a Account) -> Pending<'a, Result<Option<String>, NotAccepted>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn keep<'a>(&'a self, _: &'a Account, _: String) -> Pending<'a, Result<(), NotAccepted>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
         Box::pin(self.judge(event))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use talaria_domain::address::Address;
 use talaria_domain::capabilities::DeliveryWindow;
-use talaria_domain::event::{Attachment, AttachmentKind, Content, Mention, Wishes};
+use talaria_domain::event::{Attachment, AttachmentKind, Author, Content, Mention, Wishes};
 use talaria_domain::runner::{Said, Speaker};
 
 use super::super::refusal::Refusal;
@@ -74,6 +74,7 @@ impl Asked {
             attachments: self.input.images.into_iter().map(picture).collect(),
             quote: None,
             mention: Mention::Direct,
+            author: Author::Person,
             wishes: Some(Box::new(wishes)),
         }
     }

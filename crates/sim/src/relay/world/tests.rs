@@ -3,12 +3,23 @@
 use serde_json::{Value, json};
 use talaria_domain::clock::Timestamp;
 
-use super::{No, Offer, Wanted, World, Written};
+use super::{No, Offer, Terms, Wanted, World};
+use crate::vendor::{World as _, Written};
 
 const NOW: Timestamp = Timestamp::from_millis(5);
 
 fn world(offer: Offer) -> World {
-    World::offering(offer, 10)
+    World::on(Terms {
+        limit: 10,
+        ..Terms::offering(offer)
+    })
+}
+
+fn write(world: &mut World, written: &Written) -> String {
+    let deed = world.room_mut().write(written, NOW);
+    let id = deed.message.clone();
+    world.tell(deed);
+    id
 }
 
 fn wanted(key: &str, text: &str) -> Wanted {
@@ -26,7 +37,7 @@ fn offsets(page: &Value) -> Vec<u64> {
 fn what_was_not_acknowledged_comes_again() {
     let mut world = world(Offer::Plain);
     for text in ["one", "two", "three"] {
-        world.write(&Written::direct("ada", text), NOW);
+        write(&mut world, &Written::direct("ada", text));
     }
     let poll = world.open_poll(None);
     assert_eq!(offsets(&world.page(poll).unwrap()), [1, 2, 3]);
@@ -40,25 +51,25 @@ fn what_was_not_acknowledged_comes_again() {
 #[test]
 fn an_update_is_written_as_the_protocol_has_it() {
     let mut world = world(Offer::Plain);
-    let first = world.write(&Written::direct("ada", "one"), NOW);
+    let first = write(&mut world, &Written::direct("ada", "one"));
     let again = Written {
-        edits: Some(first.id.clone()),
+        edits: Some(first.clone()),
         text: "uno".to_owned(),
-        reply_to: Some(first.id),
+        reply_to: Some(first),
         ..Written::direct("ada", "")
     };
-    world.write(&again, NOW);
+    write(&mut world, &again);
     let poll = world.open_poll(Some(1));
     assert_eq!(
         world.page(poll).unwrap()["updates"],
         json!([{
             "offset": 2, "id": "u2", "kind": "edited",
             "chat": { "id": "chat of ada", "kind": "direct" }, "thread": null, "message_id": "m1",
-            "sender": { "id": "ada", "name": "ada" }, "text": "uno", "mentioned": false,
+            "sender": { "id": "ada", "name": "ada", "bot": false }, "text": "uno", "mentioned": false,
             "reply_to": { "message_id": "m1", "text": "uno" }, "sent_at": 5,
         }])
     );
-    let shown = &world.chat("chat of ada").unwrap().messages;
+    let shown = &world.room().chat("chat of ada").unwrap().messages;
     assert_eq!((shown.len(), shown[0].edits), (1, 1));
 }
 
@@ -80,7 +91,11 @@ fn a_key_makes_one_message_where_keys_are_offered() {
         let first = world.post(wanted("k", "hello")).unwrap();
         let second = world.post(wanted("k", "hello")).unwrap();
         assert_eq!(first == second, count == 1, "{offer:?}");
-        assert_eq!(world.chat("c").unwrap().messages.len(), count, "{offer:?}");
+        assert_eq!(
+            world.room().chat("c").unwrap().messages.len(),
+            count,
+            "{offer:?}"
+        );
     }
 }
 
@@ -89,9 +104,9 @@ fn a_message_is_changed_where_that_is_offered() {
     let mut world = world(Offer::Edits);
     let id = world.post(wanted("k", "one")).unwrap();
     world.change(&id, &wanted("k", "two")).unwrap();
-    let shown = &world.chat("c").unwrap().messages[0];
+    let shown = &world.room().chat("c").unwrap().messages[0];
     assert_eq!((shown.text.as_str(), shown.edits), ("two", 1));
-    let theirs = world.write(&Written::direct("ada", "mine"), NOW).id;
+    let theirs = write(&mut world, &Written::direct("ada", "mine"));
     for id in ["m99", &theirs] {
         let no = world.change(id, &wanted("k", "two")).unwrap_err();
         assert_eq!(no.status, 404, "{id}");

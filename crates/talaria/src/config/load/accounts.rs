@@ -5,8 +5,8 @@ use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, Thre
 
 use super::Loading;
 use super::agents::Profiles;
-use crate::config::effective::{AccountSettings, HomeChat, Route, Strangers};
-use crate::config::file::{AccountSection, HomeSection, RouteSection};
+use crate::config::effective::{AccountSettings, HomeChat, Route, Strangers, Webhook};
+use crate::config::file::{AccountSection, HomeSection, RouteSection, WebhookSection};
 use crate::config::problem::{did_you_mean, one_of};
 
 impl Loading<'_> {
@@ -65,11 +65,28 @@ impl Loading<'_> {
             name: AccountName::from(section.name.unwrap_or_else(|| "default".to_owned())),
             profile: self.profile_named(&format!("{key}.profile"), section.profile, profiles),
             token: self.secret(&format!("{key}.token"), section.token),
+            app_token: self.secret(&format!("{key}.app_token"), section.app_token),
+            webhook: section
+                .webhook
+                .and_then(|webhook| self.webhook(&format!("{key}.webhook"), webhook)),
             api_base: api_base.and_then(|text| self.url(&format!("{key}.api_base"), &text)),
             allow,
             strangers: section.strangers.unwrap_or(usual),
             home: section.home.map(|home| self.home_chat(key, home)),
         }
+    }
+
+    /// How the platform calls us. Without a secret nobody could tell it from anybody else.
+    fn webhook(&mut self, key: &str, section: WebhookSection) -> Option<Webhook> {
+        let url = section.url;
+        let url = url.and_then(|text| self.url(&format!("{key}.url"), &text));
+        let key = format!("{key}.secret");
+        if section.secret.is_none() {
+            let what = "missing, and needed here: secret = { env = \"NAME\" }";
+            self.refuse(&key, what.to_owned());
+        }
+        let secret = self.secret(&key, section.secret)?;
+        Some(Webhook { secret, url })
     }
 
     fn home_chat(&mut self, key: &str, section: HomeSection) -> HomeChat {

@@ -1,35 +1,41 @@
-//! The simulated bridge on a port. Dropped, it is gone at once: nothing is accepted and every connection is cut.
+//! A simulated vendor on a port. Dropped, it is gone at once: nothing is accepted and every connection is cut.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::serve::ListenerExt as _;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::control;
 use super::line::{Line, Lines};
-use super::vendor::{Terms, Vendor};
-use super::{bridge, control};
+use super::stage::{Stage, World};
 
-/// The simulated bridge on a port.
+/// A simulated vendor on a port.
 #[derive(Debug)]
-pub struct Server {
-    vendor: Arc<Vendor>,
+pub struct Server<W> {
+    stage: Arc<Stage<W>>,
     address: SocketAddr,
     serving: JoinSet<io::Result<()>>,
     _lines: DropGuard,
 }
 
-impl Server {
-    /// Starts it. Port 0 is a free one.
-    pub async fn start(listen: impl ToSocketAddrs, terms: Terms) -> io::Result<Self> {
+impl<W: World> Server<W> {
+    /// Starts it; port 0 is a free one. `routes` is the side that adapters talk to, made with the address that it is
+    /// found at; requests know the [`Line`] that they came on.
+    pub async fn start(
+        listen: impl ToSocketAddrs,
+        world: W,
+        routes: impl FnOnce(&Arc<Stage<W>>, SocketAddr) -> Router,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
-        let vendor = Arc::new(Vendor::on(terms));
+        let stage = Arc::new(Stage::of(world));
         let all = CancellationToken::new();
-        let routes = bridge::routes(&vendor).merge(control::routes(&vendor));
+        let routes = routes(&stage, address).merge(control::routes(&stage));
         let lines = Lines {
             listener,
             all: all.clone(),
@@ -42,7 +48,7 @@ impl Server {
             axum::serve(lines, service).await
         });
         Ok(Self {
-            vendor,
+            stage,
             address,
             serving,
             _lines: all.drop_guard(),
@@ -54,14 +60,14 @@ impl Server {
         self.address
     }
 
-    /// Where the adapter finds it.
+    /// Where adapters find it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// What it knows.
-    pub const fn vendor(&self) -> &Arc<Vendor> {
-        &self.vendor
+    pub const fn vendor(&self) -> &Arc<Stage<W>> {
+        &self.stage
     }
 
     /// Stops it: once this has returned, nobody listens on its port.

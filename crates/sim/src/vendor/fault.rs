@@ -40,6 +40,22 @@ pub enum On {
     Updates,
     /// A question who we are.
     About,
+    /// A connection that is to stay, while it is made.
+    Connect,
+    /// A connection that stays, after the next thing that is said on it.
+    Socket,
+    /// A typing sign.
+    Typing,
+    /// A mark on a message.
+    Mark,
+    /// A file that is sent.
+    Upload,
+    /// A file that is fetched.
+    Fetch,
+    /// A thread that is opened.
+    Thread,
+    /// Any other question.
+    Other,
 }
 
 /// What happens.
@@ -108,11 +124,11 @@ impl TryFrom<String> for Mishap {
 
 /// The faults that are still to happen, in order.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<Fault>);
+pub struct Faults(Vec<Fault>);
 
 impl Faults {
     /// Orders a fault.
-    pub(super) fn order(&mut self, fault: Fault) {
+    pub fn order(&mut self, fault: Fault) {
         if fault.times == 0 {
             self.0.retain(|other| other.on != fault.on);
         } else {
@@ -121,12 +137,12 @@ impl Faults {
     }
 
     /// Whether something goes wrong next time.
-    pub(super) fn has(&self, on: On) -> bool {
+    pub fn has(&self, on: On) -> bool {
         self.0.iter().any(|fault| fault.on == on)
     }
 
     /// What goes wrong this time.
-    pub(super) fn next(&mut self, on: On) -> Option<Fault> {
+    pub fn next(&mut self, on: On) -> Option<Fault> {
         let at = self.0.iter().position(|fault| fault.on == on)?;
         let fault = self.0.get_mut(at)?;
         fault.times -= 1;

@@ -9,8 +9,10 @@ use talaria_server::connection::Cuttable;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::fault::{Fault, Mishap};
+
 /// A listener whose connections can be cut. What it knows of who is at the other end is the line to them.
-pub(super) struct Lines {
+pub struct Lines {
     pub(super) listener: TcpListener,
     pub(super) all: CancellationToken,
 }
@@ -34,12 +36,34 @@ impl Listener for Lines {
 
 /// The connection that a request came on.
 #[derive(Debug, Clone)]
-pub(super) struct Line(CancellationToken);
+pub struct Line(CancellationToken);
 
 impl Line {
     /// Cuts it. Nothing is answered on it any more.
-    pub(super) async fn cut(self) -> Response {
+    pub async fn cut(self) -> Response {
         self.0.cancel();
         std::future::pending().await
+    }
+
+    /// The answer to a request that came on it, unless something goes wrong. A refusal is written by `refuse`: the
+    /// status, the code, and how many seconds to wait.
+    pub async fn happen(
+        self,
+        fault: Option<Fault>,
+        answer: impl Future<Output = Response>,
+        refuse: impl FnOnce(u16, &str, Option<u64>) -> Response,
+    ) -> Response {
+        let Some(fault) = fault else {
+            return answer.await;
+        };
+        match fault.mishap {
+            Mishap::Hang => std::future::pending().await,
+            Mishap::Close => self.cut().await,
+            Mishap::DropAfterAccept => {
+                drop(answer.await);
+                self.cut().await
+            }
+            Mishap::Answer { status, code } => refuse(status, &code, fault.retry_after),
+        }
     }
 }
