@@ -12,6 +12,7 @@ pub mod people;
 pub mod relay;
 pub mod script;
 pub mod servers;
+pub mod slack;
 pub mod time;
 pub mod trace;
 pub mod universe;
@@ -25,6 +26,8 @@ pub use relay::crash;
 pub enum Platform {
     /// A bridge that speaks the protocol of docs/relay.md. Example: `talaria-sim relay --listen 127.0.0.1:4801`
     Relay(relay::Arguments),
+    /// Slack: Web API, Socket Mode, Events API. Example: `talaria-sim slack --listen 127.0.0.1:4805`
+    Slack(slack::Arguments),
 }
 
 impl Platform {
@@ -32,6 +35,7 @@ impl Platform {
     pub async fn serve(self) -> std::io::Result<()> {
         match self {
             Self::Relay(arguments) => arguments.serve().await,
+            Self::Slack(arguments) => arguments.serve().await,
         }
     }
 }
