@@ -8,7 +8,7 @@
 
 mod escape;
 
-use self::escape::{Around, escape};
+use self::escape::{Around, escape, uncalling};
 use super::address;
 use super::layout::{self, Dress, Line};
 use super::pen::{Edge, GAP, Pen};
@@ -51,18 +51,21 @@ impl Dress for Chat {
     }
 
     fn code(&self, language: &str, text: &str, _around: usize) -> Vec<Line> {
-        let text = text.replace("```", &format!("`{GAP}`{GAP}`"));
+        let text = uncalling(text).replace("```", &format!("`{GAP}`{GAP}`"));
         layout::flush(&format!("```{language}\n{text}\n```"))
     }
 }
 
 fn write_lines(lines: &[Vec<Run>]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| write_line(line)).collect();
+    let has_links = has_links(lines);
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| write_line(line, has_links))
+        .collect();
     lines.join("\n")
 }
 
-fn write_line(line: &[Run]) -> String {
-    let has_links = has_links(line);
+fn write_line(line: &[Run], has_links: bool) -> String {
     let mut pen = Pen::new(Edge::Anywhere);
     let mut emphasis = None;
     let mut style = Style::default();
@@ -103,9 +106,9 @@ fn emphasis_mark(before: Option<char>, rest: &[Run]) -> &'static str {
     if is_in_word { "*" } else { "_" }
 }
 
-/// Whether the text of the line, read again, could have a link in it.
-fn has_links(line: &[Run]) -> bool {
-    let texts = line.iter().map(|run| match &run.span {
+/// Whether the text, read again, could have a link in it. A link can begin on one line and end on another.
+fn has_links(lines: &[Vec<Run>]) -> bool {
+    let texts = lines.iter().flatten().map(|run| match &run.span {
         Span::Text(text) => text.as_str(),
         _ => "",
     });
@@ -140,6 +143,7 @@ fn code_of(code: &str) -> Option<String> {
     } else {
         ""
     };
+    let code = uncalling(code);
     Some(format!("{fence}{room}{code}{room}{fence}"))
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Around {
     pub(super) before: Option<char>,
     /// The character after it; nothing where the line ends.
     pub(super) after: Option<char>,
-    /// Whether brackets on this line could be a link.
+    /// Whether brackets here could be a link.
     pub(super) has_links: bool,
 }
 
@@ -36,6 +36,28 @@ pub(super) fn escape(text: &str, around: Around) -> String {
         line = line.then(char);
     }
     escaped
+}
+
+/// Code, shown as it is, but for what would call somebody: not every reader looks for code first.
+pub(super) fn uncalling(code: &str) -> String {
+    let mut text = String::with_capacity(code.len());
+    for (at, char) in code.char_indices() {
+        let rest = code.get(at..).unwrap_or_default();
+        let inside = rest
+            .strip_prefix("<@")
+            .map(|rest| rest.trim_start_matches(['!', '&']));
+        let is_mention =
+            inside.is_some_and(|id| id.starts_with(|char: char| char.is_ascii_digit()));
+        text.push(char);
+        if is_mention || is_everybody(rest) {
+            text.push(GAP);
+        }
+    }
+    text
+}
+
+fn is_everybody(rest: &str) -> bool {
+    EVERYBODY.iter().any(|name| rest.starts_with(name))
 }
 
 /// How much of the line there is.
@@ -103,7 +125,7 @@ fn is_mark(char: char, before: Option<char>, after: Option<char>, has_links: boo
 /// Whether it would call somebody. An escaped bracket still does.
 fn calls(char: char, rest: &str, after: Option<char>) -> bool {
     match char {
-        '@' => EVERYBODY.iter().any(|name| rest.starts_with(name)),
+        '@' => is_everybody(rest),
         '<' => matches!(after, Some('@' | '!')),
         _ => false,
     }

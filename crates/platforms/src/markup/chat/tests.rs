@@ -36,6 +36,11 @@ fn only_what_would_change_meaning_is_escaped() {
 }
 
 #[test]
+fn a_link_does_not_begin_on_the_line_before() {
+    assert_eq!(chat("\\[a\nb](https://c)"), "\\[a\nb](https://c)");
+}
+
+#[test]
 fn headings_have_three_levels() {
     assert_eq!(
         chat("# a\n## b\n### c\n#### d"),

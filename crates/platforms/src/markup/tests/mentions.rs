@@ -43,6 +43,16 @@ fn what_only_looks_like_a_mention_is_text() {
     );
 }
 
+/// Code is copied: nothing else in it is touched.
+#[test]
+fn code_calls_nobody() {
+    let markdown = "`@here` `<@U>`\n\n```\n<!doctype> <@1> <@&2> @everyone\n```";
+    assert_eq!(
+        legible(&text(markdown, Dialect::ChatMarkdown)),
+        "`@{gap}here` `<@U>`\n\n```\n<!doctype> <{gap}@1> <{gap}@&2> @{gap}everyone\n```"
+    );
+}
+
 #[test]
 fn an_address_calls_nobody() {
     let markdown = "https://example.org/@everyone [a](https://example.org/@here/x)";

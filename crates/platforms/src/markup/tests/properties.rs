@@ -113,7 +113,7 @@ fn words(markdown: &str) -> (Vec<String>, Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn any_text_has_an_answer_and_always_the_same(markdown in anything(), dialect in dialect()) {
@@ -178,7 +178,7 @@ proptest! {
 
     #[test]
     fn nobody_is_called_in_chat_markdown(bits in prop::collection::vec(
-        prop::sample::select(vec!["@everyone", "@here", "<@1>", "<@&2>", "*", "a", " ", "\\", "[", "](https://a/", ")"]),
+        prop::sample::select(vec!["@everyone", "@here", "<@1>", "<@&2>", "*", "a", " ", "\\", "[", "](https://a/", ")", "`", "\n"]),
         0..30,
     )) {
         let written = text(&bits.concat(), Dialect::ChatMarkdown);
@@ -190,7 +190,7 @@ proptest! {
     /// The dialect is Markdown enough to be read back: marks that were text are text again.
     #[test]
     fn text_with_marks_is_text_again_in_chat_markdown(
-        lines in prop::collection::vec("[ab1 *_`()\\[\\]<>#+\\-.!\\\\:@]{0,12}[ab]", 0..6),
+        lines in prop::collection::vec("[ab1 *_`()\\[\\]<>#+\\-.!\\\\]{0,12}[ab]", 0..6),
     ) {
         let escape = |char: char| match char {
             char if char.is_ascii_punctuation() => format!("\\{char}"),
