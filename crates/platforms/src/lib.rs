@@ -1,11 +1,12 @@
 //! Chat platforms: one folder each, the same files in every folder, and one line for each in this list. No
-//! other source file names a platform. What they share is beside them: [`split`]. Our own surfaces, the
+//! other source file names a platform. What they share is beside them: [`split`], [`markup`]. Our own surfaces, the
 //! terminal, the page and the API, are [`local`]; the way back to programs is [`callback`].
 
 pub mod relay;
 
 pub mod callback;
 pub mod local;
+pub mod markup;
 pub mod split;
 
 use std::sync::Arc;
