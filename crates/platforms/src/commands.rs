@@ -1,30 +1,27 @@
-//! What people can type on every surface, as platforms with a menu of commands show it. What a command does is decided
-//! in intake; here are only the names and one line about each.
+//! The commands that a platform's own menu shows: what people may type anyway, for those who look before they type.
+//!
+//! Pure: a list.
 
-/// The commands: the name without the slash, and what it does.
-pub const COMMANDS: &[(&str, &str)] = &[
-    ("help", "What you can say here"),
-    ("new", "Start a new conversation"),
-    ("resume", "Go back to an earlier conversation"),
-    ("branch", "Go on from here in a copy"),
-    ("title", "Give the conversation a name"),
-    ("sessions", "Your conversations"),
-    ("undo", "Take the last exchange back"),
-    ("retry", "Answer the last message again"),
-    ("compress", "Make the conversation shorter"),
-    ("stop", "Stop what is running"),
-    ("queue", "Say it after the current answer"),
-    ("steer", "Say it into the current answer"),
-    ("background", "Do it beside the conversation"),
-    ("status", "What is going on"),
-    ("jobs", "What runs in the background"),
-    ("handoff", "Go on in another place"),
-    ("approve", "Yes"),
-    ("deny", "No"),
-    ("model", "The model that answers"),
-    ("whoami", "Who you are here"),
-    ("sethome", "Make this the place for news"),
-    ("kanban", "The board"),
-    ("schedule", "What happens at its time"),
-    ("trace", "The life of a message"),
+/// Every command: its name, and what it does in a few words. The gateway understands the same names as text.
+pub const COMMANDS: [(&str, &str); 20] = [
+    ("help", "what I understand"),
+    ("new", "start a new conversation"),
+    ("resume", "go on with an earlier conversation"),
+    ("branch", "go on in a copy of this conversation"),
+    ("title", "name this conversation"),
+    ("sessions", "your conversations"),
+    ("undo", "forget the last turn"),
+    ("retry", "do the last turn again"),
+    ("stop", "stop what I am doing"),
+    ("queue", "say this after the current turn"),
+    ("steer", "tell the current turn"),
+    ("interrupt", "let new messages stop the current turn"),
+    ("background", "do this in the background"),
+    ("jobs", "what is done in the background"),
+    ("approve", "yes, do what I asked you about"),
+    ("deny", "no, do not"),
+    ("answer", "the answer to what I asked you"),
+    ("status", "what is going on"),
+    ("whoami", "who I think you are"),
+    ("trace", "what happened to a message"),
 ];

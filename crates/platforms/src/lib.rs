@@ -1,6 +1,7 @@
 //! Chat platforms: one folder each, the same files in every folder, and one line for each in this list. No
-//! other source file names a platform. What they share is beside them: [`split`], [`commands`], [`webhook`]. Our own surfaces, the
-//! terminal, the page and the API, are [`local`]; the way back to programs is [`callback`].
+//! other source file names a platform. What they share is beside them: [`split`], [`markup`], [`commands`],
+//! [`webhook`]. Our own surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is
+//! [`callback`].
 
 pub mod relay;
 pub mod slack;
@@ -8,6 +9,7 @@ pub mod slack;
 pub mod callback;
 pub mod commands;
 pub mod local;
+pub mod markup;
 pub mod split;
 pub mod webhook;
 

@@ -27,7 +27,7 @@ use talaria_domain::adapter::{
 use talaria_domain::address::Address;
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow};
 use talaria_domain::clock::Clock;
-use talaria_domain::delivery::{Outcome, PartBody, Receipt};
+use talaria_domain::delivery::{Outcome, PartBody, Receipt, Rejection};
 use talaria_domain::event::{Attachment, ReactionChange};
 use talaria_domain::ids::Ids;
 use talaria_domain::names::MessageId;
@@ -143,28 +143,27 @@ impl Slack {
     async fn status(&self, at: &Address, sign: Sign) -> Outcome {
         let chat = at.chat.as_str();
         let Some(thread) = &at.thread else {
-            return nothing_to_see();
+            return no_status();
         };
         if lock(&self.without_status).contains(chat) {
-            return nothing_to_see();
+            return no_status();
         }
         let status = match sign {
             Sign::On => STATUS,
             Sign::Off => "",
         };
         let asked = json!({ "channel_id": chat, "thread_ts": thread, "status": status });
-        let outcome = self
-            .client
-            .done("assistant.threads.setStatus", &asked, &[])
-            .await;
-        if matches!(outcome, Outcome::Rejected { .. }) {
+        let method = "assistant.threads.setStatus";
+        let outcome = self.client.done(method, &asked, &[]).await;
+        if let Outcome::Rejected { class, .. } = outcome
+            && class != Rejection::Unauthorized
+        {
             // Not every place has one. Asking again would only cost.
             let mut without = lock(&self.without_status);
             if without.len() >= MOST_PLACES {
                 without.clear();
             }
             without.insert(chat.to_owned());
-            return nothing_to_see();
         }
         outcome
     }
@@ -181,10 +180,10 @@ impl Slack {
     }
 }
 
-/// It is as if it was done: this place does not show it.
-const fn nothing_to_see() -> Outcome {
-    Outcome::Delivered {
-        receipts: Vec::new(),
+fn no_status() -> Outcome {
+    Outcome::Rejected {
+        class: Rejection::Invalid,
+        detail: "no status is shown there".to_owned(),
     }
 }
 

@@ -14,6 +14,7 @@ use talaria_domain::question::{Button, Choice, Prompt, TokenHash};
 
 use super::text::escaped;
 use super::wire::Message;
+use crate::markup::{Dialect, fit};
 
 /// Slack advises 4,000 characters and cuts at 40,000 ("chat.postMessage").
 pub(super) const TEXT_LIMIT: TextLimit = TextLimit {
@@ -117,13 +118,9 @@ fn thread(outgoing: &Outgoing) -> Option<String> {
 /// The text in Slack's own dialect.
 fn rendered(markdown: &str, form: TextForm) -> String {
     match form {
-        TextForm::Markdown => render(markdown),
+        TextForm::Markdown => fit(markdown, Dialect::Mrkdwn, TEXT_LIMIT).text,
         TextForm::Plain => escaped(markdown),
     }
-}
-
-fn render(markdown: &str) -> String {
-    escaped(markdown)
 }
 
 fn with_buttons(text: &str, form: TextForm, prompt: &Prompt) -> Vec<Value> {

@@ -115,7 +115,7 @@ fn meaning(token: &str, names: &Names) -> String {
     match words {
         None => address,
         Some(words) if is_other_than_page(&address) => words,
-        Some(words) if address.ends_with(&words) => address,
+        Some(words) if is_itself(&address, &words) => address,
         Some(words) => format!("{words} ({address})"),
     }
 }
@@ -123,6 +123,12 @@ fn meaning(token: &str, names: &Names) -> String {
 /// A mail address or a number: what is shown says it all.
 fn is_other_than_page(address: &str) -> bool {
     address.starts_with("mailto:") || address.starts_with("tel:")
+}
+
+/// An address that Slack made a link of by itself.
+fn is_itself(address: &str, words: &str) -> bool {
+    let bare = address.split_once("://").map_or(address, |(_, bare)| bare);
+    address == words || bare.trim_end_matches('/') == words.trim_end_matches('/')
 }
 
 fn halves(token: &str) -> (&str, Option<&str>) {

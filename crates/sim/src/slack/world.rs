@@ -244,6 +244,23 @@ impl World {
         }
     }
 
+    /// A bot is not wanted in its workspace any more, and is told so.
+    pub fn uninstall(&mut self, bot: usize) {
+        let Some(Bot { team, app, .. }) = self.bots.get(bot) else {
+            return;
+        };
+        let event = json!({ "type": "app_uninstalled" });
+        let payload = json!({
+            "type": "event_callback", "team_id": team, "api_app_id": app, "event": event, "event_id": "EvUninstalled",
+        });
+        self.post_letter(bot, "events_api", payload);
+    }
+
+    /// The first bot is told something that makes no sense, or is not for it.
+    pub fn tell_garbage(&mut self, payload: Value) {
+        self.post_letter(0, "events_api", payload);
+    }
+
     /// The bot that this token stands for.
     pub(super) fn bot_by(&self, token: &str) -> Option<usize> {
         let is_it = |bot: &Bot| match &bot.token {
