@@ -161,6 +161,7 @@ impl<'a> Line<'a> {
     }
 
     async fn serve(mut self) -> Result<Infallible, Disconnected> {
+        // Not polling: whether somebody is still there cannot be told without asking.
         let mut beat = interval(PING);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut taking: Option<Pending<'a, Answered>> = None;

@@ -7,6 +7,7 @@ first thing that is not as the client expects it.
 """
 
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -105,8 +106,7 @@ def listening(client, app_token, heard):
         ack()
         heard.add("command", command)
 
-    handler = SocketModeHandler(app, app_token, web_client=client)
-    handler.client.ping_interval = 1
+    handler = SocketModeHandler(app, app_token, web_client=client, ping_interval=1)
     handler.connect()
     until("a socket", handler.client.is_connected)
     return handler
@@ -215,6 +215,8 @@ def reconnecting(base, handler, heard):
 
 
 def main():
+    # A socket that is cut is meant to be.
+    logging.disable(logging.CRITICAL)
     base, token = sys.argv[1].rstrip("/"), sys.argv[2]
     app_token = sys.argv[3] if len(sys.argv) > 3 else "xapp-any"
     client = WebClient(base_url=f"{base}/api/", token=token)
