@@ -5,6 +5,7 @@
 //! happened in them ([`trace`]), vendors that speak their wire protocols ([`vendor`], [`Platform`]), a model
 //! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
+pub mod certify;
 pub mod chat;
 pub mod machine;
 pub mod model;
