@@ -12,11 +12,12 @@ mod report;
 mod sending;
 mod trial;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::{Context as _, ensure};
 
-pub use candidates::{Candidate, Forgery, Places, Starting};
+pub use candidates::{Candidate, Forgery, Places, Starting, all};
 pub use report::{Finding, Verdict};
 pub use trial::Trial;
 
@@ -35,8 +36,8 @@ impl Arguments {
     pub async fn certify(self, mut out: impl Write) -> anyhow::Result<()> {
         // One provider for every connection of the process; that it is there already is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let all = candidates::all();
-        let names: Vec<&str> = all.iter().map(|candidate| candidate.platform).collect();
+        let all = all();
+        let names: BTreeSet<&str> = all.iter().map(|candidate| candidate.platform).collect();
         let is_wanted = |candidate: &Candidate| {
             let wanted = self.platform.as_deref();
             wanted.is_none_or(|wanted| wanted == candidate.platform)
@@ -54,7 +55,7 @@ impl Arguments {
                 .iter()
                 .filter(|finding| finding.has_failed())
                 .count();
-            report::print(&mut out, candidate.platform, &findings, self.markdown)?;
+            report::print(&mut out, &candidate.title(), &findings, self.markdown)?;
         }
         ensure!(failed == 0, "{failed} checks do not hold");
         Ok(())

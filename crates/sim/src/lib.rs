@@ -7,6 +7,7 @@
 
 pub mod certify;
 pub mod chat;
+pub mod crash;
 pub mod machine;
 pub mod model;
 pub mod people;
@@ -18,8 +19,6 @@ pub mod trace;
 pub mod universe;
 pub mod vendor;
 pub mod writers;
-
-pub use relay::crash;
 
 /// The platforms whose vendors `talaria-sim` can be; one line each.
 #[derive(Debug, clap::Subcommand)]

@@ -14,8 +14,6 @@
 //! # }
 //! ```
 
-pub mod crash;
-
 mod arguments;
 mod bridge;
 pub(crate) mod candidate;

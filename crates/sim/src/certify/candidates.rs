@@ -17,6 +17,10 @@ pub type Starting = BoxFuture<'static, std::io::Result<Box<dyn Venue>>>;
 pub struct Candidate {
     /// The platform.
     pub platform: &'static str,
+    /// What the account is called where it stands beside others.
+    pub name: &'static str,
+    /// Whether nobody can know what became of a send without an answer: there are neither keys nor edits.
+    pub doubts: bool,
     /// Starts its vendor on a port of its own; the same port again if one is named.
     pub start: fn(u16) -> Starting,
     /// What the operator would write to get there, with a token that is accepted or with another one.
@@ -25,6 +29,16 @@ pub struct Candidate {
     pub places: Places,
     /// How to call its hook, where it has one.
     pub calls: Option<fn(Forgery, Timestamp) -> HookCall>,
+}
+
+impl Candidate {
+    /// What it is called in a table.
+    pub fn title(&self) -> String {
+        match self.name {
+            "" => self.platform.to_owned(),
+            name => format!("{} ({name})", self.platform),
+        }
+    }
 }
 
 /// Where people write: what the person with a number says at each place, ready to be told.
@@ -52,6 +66,6 @@ pub enum Forgery {
 }
 
 /// All of them.
-pub(super) fn all() -> Vec<Candidate> {
-    vec![relay::candidate::CANDIDATE]
+pub fn all() -> Vec<Candidate> {
+    [relay::candidate::CANDIDATES.as_slice()].concat()
 }

@@ -32,14 +32,14 @@ impl Finding {
 /// Prints the table.
 pub(super) fn print(
     mut out: impl Write,
-    platform: &str,
+    title: &str,
     findings: &[Finding],
     is_markdown: bool,
 ) -> io::Result<()> {
     if is_markdown {
-        writeln!(out, "| {platform} | |\n|---|---|")?;
+        writeln!(out, "| {title} | |\n|---|---|")?;
     } else {
-        writeln!(out, "{platform}")?;
+        writeln!(out, "{title}")?;
     }
     for Finding { name, verdict } in findings {
         let said = match verdict {

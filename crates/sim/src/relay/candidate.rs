@@ -1,4 +1,4 @@
-//! The bridge as the certification suite needs it.
+//! The bridge as the certification suite and the crashes need it, with each of its offers.
 
 use futures::FutureExt as _;
 use talaria_domain::profile::Account;
@@ -10,10 +10,27 @@ use crate::vendor::venue::Venue;
 
 const TOKEN: &str = "the bridge's token";
 
-/// The bridge that takes keys.
-pub(crate) const CANDIDATE: Candidate = Candidate {
+/// A bridge that takes keys, one where messages can be changed, and one that can do nothing.
+pub(crate) const CANDIDATES: [Candidate; 3] = [
+    Candidate {
+        name: "keys",
+        start: |port| start(port, Offer::Keys),
+        ..EDITS
+    },
+    EDITS,
+    Candidate {
+        name: "plain",
+        doubts: true,
+        start: |port| start(port, Offer::Plain),
+        ..EDITS
+    },
+];
+
+const EDITS: Candidate = Candidate {
     platform: "relay",
-    start,
+    name: "edits",
+    doubts: false,
+    start: |port| start(port, Offer::Edits),
     credential,
     places: Places {
         direct,
@@ -22,11 +39,11 @@ pub(crate) const CANDIDATE: Candidate = Candidate {
     calls: None,
 };
 
-fn start(port: u16) -> Starting {
+fn start(port: u16, offer: Offer) -> Starting {
     async move {
         let terms = Terms {
             token: Some(TOKEN.to_owned()),
-            ..Terms::offering(Offer::Edits)
+            ..Terms::offering(offer)
         };
         let server = super::start(("127.0.0.1", port), terms).await?;
         Ok(Box::new(server) as Box<dyn Venue>)
