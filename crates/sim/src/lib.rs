@@ -14,6 +14,7 @@ pub mod people;
 pub mod relay;
 pub mod script;
 pub mod servers;
+pub mod telegram;
 pub mod time;
 pub mod trace;
 pub mod universe;
@@ -25,6 +26,8 @@ pub mod writers;
 pub enum Platform {
     /// A bridge that speaks the protocol of docs/relay.md. Example: `talaria-sim relay --listen 127.0.0.1:4801`
     Relay(relay::Arguments),
+    /// The Bot API for any number of bots. Example: `talaria-sim telegram --listen 127.0.0.1:4803 --token 1:secret`
+    Telegram(telegram::Arguments),
 }
 
 impl Platform {
@@ -32,6 +35,7 @@ impl Platform {
     pub async fn serve(self) -> std::io::Result<()> {
         match self {
             Self::Relay(arguments) => arguments.serve().await,
+            Self::Telegram(arguments) => arguments.serve().await,
         }
     }
 }
