@@ -1,8 +1,10 @@
 //! Chat platforms: one folder each, the same files in every folder, and one line for each in this list. No
-//! other source file names a platform. What they share is beside them: [`split`], [`markup`], [`commands`]. Our own
-//! surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is [`callback`].
+//! other source file names a platform. What they share is beside them: [`split`], [`markup`], [`commands`],
+//! [`webhook`]. Our own surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is
+//! [`callback`].
 
 pub mod relay;
+pub mod slack;
 pub mod telegram;
 
 pub mod callback;
@@ -10,6 +12,7 @@ pub mod commands;
 pub mod local;
 pub mod markup;
 pub mod split;
+pub mod webhook;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +24,7 @@ use talaria_domain::profile::Account;
 use talaria_domain::secret::SecretString;
 
 /// The platforms that there is an adapter for.
-pub const PLATFORMS: &[&str] = &["relay", "telegram"];
+pub const PLATFORMS: &[&str] = &["relay", "slack", "telegram"];
 
 /// What the operator wrote about an account.
 pub struct Credential {
@@ -93,6 +96,7 @@ pub fn connect(credential: Credential, workshop: &Workshop) -> Result<Connection
     match platform.as_str() {
         "relay" => relay::config::connect(credential, workshop),
         "telegram" => telegram::config::connect(credential, workshop),
+        "slack" => slack::config::connect(credential, workshop),
         other => Err(format!("there is no adapter for {other:?}")),
     }
 }

@@ -14,6 +14,7 @@ pub mod people;
 pub mod relay;
 pub mod script;
 pub mod servers;
+pub mod slack;
 pub mod telegram;
 pub mod time;
 pub mod trace;
@@ -28,6 +29,8 @@ pub enum Platform {
     Relay(relay::Arguments),
     /// The Bot API for any number of bots. Example: `talaria-sim telegram --listen 127.0.0.1:4803 --token 1:secret`
     Telegram(telegram::Arguments),
+    /// Slack: Web API, Socket Mode, Events API. Example: `talaria-sim slack --listen 127.0.0.1:4805`
+    Slack(slack::Arguments),
 }
 
 impl Platform {
@@ -36,6 +39,7 @@ impl Platform {
         match self {
             Self::Relay(arguments) => arguments.serve().await,
             Self::Telegram(arguments) => arguments.serve().await,
+            Self::Slack(arguments) => arguments.serve().await,
         }
     }
 }

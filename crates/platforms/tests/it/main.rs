@@ -8,4 +8,5 @@
 
 mod callback;
 mod relay;
+mod slack;
 mod telegram;
