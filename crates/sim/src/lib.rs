@@ -6,6 +6,7 @@
 //! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
 pub mod chat;
+pub mod discord;
 pub mod machine;
 pub mod model;
 pub mod people;
@@ -23,6 +24,8 @@ pub use relay::crash;
 /// The platforms whose vendors `talaria-sim` can be; one line each.
 #[derive(Debug, clap::Subcommand)]
 pub enum Platform {
+    /// Discord: gateway and HTTP API, version 10. Example: `talaria-sim discord --listen 127.0.0.1:4812 --token T`
+    Discord(discord::Arguments),
     /// A bridge that speaks the protocol of docs/relay.md. Example: `talaria-sim relay --listen 127.0.0.1:4801`
     Relay(relay::Arguments),
 }
@@ -31,6 +34,7 @@ impl Platform {
     /// Serves until the process ends.
     pub async fn serve(self) -> std::io::Result<()> {
         match self {
+            Self::Discord(arguments) => arguments.serve().await,
             Self::Relay(arguments) => arguments.serve().await,
         }
     }

@@ -7,4 +7,5 @@
 )]
 
 mod callback;
+mod discord;
 mod relay;

@@ -1,0 +1,5 @@
+//! The adapter for Discord against the simulated one.
+
+mod receiving;
+mod sending;
+mod world;
