@@ -3,6 +3,9 @@
 //! [`webhook`]. Our own surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is
 //! [`callback`].
 
+
+
+pub mod discord;
 pub mod relay;
 pub mod slack;
 pub mod telegram;
@@ -24,7 +27,7 @@ use talaria_domain::profile::Account;
 use talaria_domain::secret::SecretString;
 
 /// The platforms that there is an adapter for.
-pub const PLATFORMS: &[&str] = &["relay", "slack", "telegram"];
+pub const PLATFORMS: &[&str] = &["relay", "discord", "slack", "telegram"];
 
 /// What the operator wrote about an account.
 pub struct Credential {
@@ -94,6 +97,7 @@ impl Allowance {
 pub fn connect(credential: Credential, workshop: &Workshop) -> Result<Connection, String> {
     let platform = credential.account.platform.to_string();
     match platform.as_str() {
+        "discord" => discord::config::connect(credential, workshop),
         "relay" => relay::config::connect(credential, workshop),
         "telegram" => telegram::config::connect(credential, workshop),
         "slack" => slack::config::connect(credential, workshop),

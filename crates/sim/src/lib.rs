@@ -8,6 +8,7 @@
 pub mod certify;
 pub mod chat;
 pub mod crash;
+pub mod discord;
 pub mod machine;
 pub mod model;
 pub mod people;
@@ -25,6 +26,8 @@ pub mod writers;
 /// The platforms whose vendors `talaria-sim` can be; one line each.
 #[derive(Debug, clap::Subcommand)]
 pub enum Platform {
+    /// Discord: gateway and HTTP API, version 10. Example: `talaria-sim discord --listen 127.0.0.1:4812 --token T`
+    Discord(discord::Arguments),
     /// A bridge that speaks the protocol of docs/relay.md. Example: `talaria-sim relay --listen 127.0.0.1:4801`
     Relay(relay::Arguments),
     /// The Bot API for any number of bots. Example: `talaria-sim telegram --listen 127.0.0.1:4803 --token 1:secret`
@@ -37,6 +40,7 @@ impl Platform {
     /// Serves until the process ends.
     pub async fn serve(self) -> std::io::Result<()> {
         match self {
+            Self::Discord(arguments) => arguments.serve().await,
             Self::Relay(arguments) => arguments.serve().await,
             Self::Telegram(arguments) => arguments.serve().await,
             Self::Slack(arguments) => arguments.serve().await,
