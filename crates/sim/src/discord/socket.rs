@@ -242,6 +242,7 @@ impl Connection {
                 drop(tokio::time::timeout(Duration::ZERO, self.line.clone().cut()).await);
                 Then::End
             }
+            Mishap::Garbage => self.refuse(0, "garbage").await,
             Mishap::Answer { status, code } => self.refuse(status, &code).await,
         })
     }
