@@ -106,10 +106,38 @@ async fn a_turn_is_told_with_its_history_and_its_resources() {
 }
 
 #[tokio::test]
+async fn a_runner_is_told_how_much_a_model_can_be_shown() {
+    let server = Server::with([]).await;
+    let script = beside("process_runner_hostile.py");
+    let outside = Outside::of(settings("python3", &script), with_model(&server));
+    let host = House::bare();
+    let mut turn = turn(1, "show");
+    let grant = talaria_domain::authority::Grant::of(["invoke"]);
+    turn.authority = turn
+        .authority
+        .with(ResourceKind::Model, "main", grant.clone())
+        .with(ResourceKind::Model, "gone", grant);
+    assert_eq!(outside.run(&turn, &host).await, completed());
+    let told = said(&host);
+    let window = |name: &str| {
+        let resources = told["resources"].as_array().unwrap();
+        let model = resources.iter().find(|it| it["name"] == name).unwrap();
+        model["window"].as_u64()
+    };
+    assert!(
+        window("main").is_some_and(|tokens| tokens > 1_000),
+        "{told}"
+    );
+    assert_eq!(window("gone"), None, "nobody knows it");
+    outside.close().await;
+}
+
+#[tokio::test]
 async fn state_is_remembered_and_null_is_a_value() {
     let (outside, host) = (Outside::hostile(), House::bare());
     assert_eq!(outside.run(&turn(1, "fine"), &host).await, completed());
-    let expected = json!({"found": true, "value": [1, null], "version": 1});
+    let expected =
+        json!({"found": true, "value": [1, null], "version": 1, "created_at": 1, "updated_at": 1});
     assert_eq!(said(&host), expected);
     outside.close().await;
 }

@@ -117,7 +117,13 @@ impl House {
                     return Err(Self::refuse(RefusalCode::Conflict, "somebody was first"));
                 }
                 let version = known + 1;
-                kept.insert(place(key), Kept { value, version });
+                let stored = Kept {
+                    value,
+                    version,
+                    created_at: Timestamp::from_millis(1),
+                    updated_at: Timestamp::from_millis(version),
+                };
+                kept.insert(place(key), stored);
                 MemoryAnswer::Stored { version }
             }
             MemoryRequest::Delete { key } => {
