@@ -20,6 +20,7 @@ use crate::courier::Courier;
 use crate::health::Health;
 use crate::openai::allowance::Allowances;
 use crate::places::Places;
+use crate::rights::Rights;
 use crate::terms::Terms;
 
 /// The place that an address named by a program stands for, or the words why it may not be called back there.
@@ -37,6 +38,8 @@ pub struct Shared {
     pub health: Arc<dyn Health>,
     /// The way out for texts without an agent.
     pub courier: Arc<dyn Courier>,
+    /// What can be taken away from runs.
+    pub rights: Arc<dyn Rights>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

@@ -1,7 +1,9 @@
 //! An authority with its sets made ready, and what was taken away since. Asking is a look-up by hash, whatever the run
 //! was granted; nothing here can add anything.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::{Authority, Grant, ResourceKind, Right};
 
@@ -11,7 +13,53 @@ use super::{Authority, Grant, ResourceKind, Right};
 pub struct Frozen {
     authority: Authority,
     /// In the order of [`ResourceKind::ALL`].
-    by_name: [HashMap<String, Grant>; 5],
+    by_name: [HashMap<String, Held>; 5],
+}
+
+/// A grant, with its operations beside its name: asking for one that has a bit touches nothing else in memory.
+#[derive(Debug, Clone)]
+struct Held {
+    operations: u16,
+    grant: Grant,
+}
+
+/// The operations that have a bit, in its order. Others are compared.
+const OPERATIONS: [&str; 13] = [
+    "invoke",
+    "stream",
+    "rerank",
+    "count_tokens",
+    "detail",
+    "call",
+    "list",
+    "retrieve",
+    "read",
+    "get",
+    "set",
+    "delete",
+    "clear",
+];
+
+fn bit(operation: &str) -> Option<u16> {
+    let place = OPERATIONS.iter().position(|it| *it == operation)?;
+    Some(1 << place)
+}
+
+impl Held {
+    fn of(grant: &Grant) -> Self {
+        let bits = grant.operations.iter().filter_map(|it| bit(it));
+        Self {
+            operations: bits.fold(0, |all, bit| all | bit),
+            grant: grant.clone(),
+        }
+    }
+
+    fn allows(&self, operation: &str) -> bool {
+        bit(operation).map_or_else(
+            || self.grant.operations.contains(operation),
+            |bit| self.operations & bit != 0,
+        )
+    }
 }
 
 impl Frozen {
@@ -20,7 +68,7 @@ impl Frozen {
             let grants = authority.grants.get(&kind);
             let grants = grants.into_iter().flatten();
             grants
-                .map(|(name, grant)| (name.clone(), grant.clone()))
+                .map(|(name, grant)| (name.clone(), Held::of(grant)))
                 .collect()
         });
         Self { authority, by_name }
@@ -33,13 +81,11 @@ impl Frozen {
 
     /// The grant for one operation on one resource, if there is one.
     pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Grant> {
-        let grant = self.of_kind(kind).get(name)?;
-        // Operations are a handful of words: to compare them is faster than to hash one.
-        let mut operations = grant.operations.iter();
-        operations.any(|it| it == operation).then_some(grant)
+        let held = self.of_kind(kind).get(name)?;
+        held.allows(operation).then_some(&held.grant)
     }
 
-    const fn of_kind(&self, kind: ResourceKind) -> &HashMap<String, Grant> {
+    const fn of_kind(&self, kind: ResourceKind) -> &HashMap<String, Held> {
         let [model, tool, knowledge_base, file, storage] = &self.by_name;
         match kind {
             ResourceKind::Model => model,
@@ -62,7 +108,8 @@ impl Frozen {
 }
 
 /// One thing that is taken away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Revocation {
     /// A resource, or one operation on it.
     Resource {
@@ -71,6 +118,7 @@ pub enum Revocation {
         /// Which.
         name: String,
         /// Only this; all of them without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
     /// A right.
@@ -119,6 +167,30 @@ impl Revoked {
                 }
             }
         }
+    }
+
+    /// What is left of an authority: what a child of the run may, and what the next attempt begins with.
+    #[must_use]
+    pub fn taken_from(&self, authority: &Authority) -> Authority {
+        let mut left = authority.clone();
+        left.rights.retain(|right| !self.has_right(*right));
+        if self.is_without_state {
+            left.state.enable = false;
+        }
+        for (kind, grants) in &mut left.grants {
+            for (name, grant) in grants.iter_mut() {
+                let is_left = |operation: &String| !self.has(*kind, name, operation);
+                let operations: BTreeSet<String> = grant
+                    .operations
+                    .iter()
+                    .filter(|it| is_left(it))
+                    .cloned()
+                    .collect();
+                grant.operations = operations;
+            }
+            grants.retain(|_, grant| !grant.operations.is_empty());
+        }
+        left
     }
 
     /// Whether this operation on this resource was taken away.

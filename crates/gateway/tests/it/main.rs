@@ -19,6 +19,8 @@ mod hosting;
 mod idling;
 mod remembering;
 mod revoking;
+mod speaking;
 mod stopping;
+mod taking_away;
 mod working_later;
 mod writing_elsewhere;

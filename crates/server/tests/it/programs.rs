@@ -200,7 +200,8 @@ fn shared(
         intake: gateway.intake(),
         live: gateway.live(),
         health: stand_in.clone(),
-        courier: stand_in,
+        courier: stand_in.clone(),
+        rights: stand_in,
         clock,
         ids,
         keys: OperatorKeys {
