@@ -244,6 +244,43 @@ async fn a_model_of_the_host_is_asked_and_counted() {
 }
 
 #[tokio::test]
+async fn a_model_that_is_listened_to_tells_its_pieces_and_then_its_cost() {
+    let server = Server::with([Reply::events(&HELLO)]).await;
+    let script = beside("process_runner_hostile.py");
+    let outside = Outside::of(settings("python3", &script), with_model(&server));
+    let host = House::granting(&[(ResourceKind::Model, "main", &["stream"])]);
+    outside.run(&turn(1, "listen"), &host).await;
+    let told = said(&host);
+    assert_eq!(
+        told["pieces"],
+        json!([[true, "Hel"], [true, "lo"]]),
+        "under the id of its question"
+    );
+    assert_eq!(told["answer"]["text"], "Hello");
+    let usage = json!({"input_tokens": 9, "output_tokens": 2});
+    assert_eq!(told["answer"]["usage"], usage);
+    outside.close().await;
+}
+
+#[tokio::test]
+async fn nobody_is_waited_for_longer_than_a_day() {
+    let outside = Outside::hostile();
+    for (asked, expected) in [
+        (json!(60), 60),
+        (json!(u64::MAX), 86_400),
+        (json!(null), 600),
+    ] {
+        let host = House::bare();
+        host.answers.add_permits(1);
+        let params = json!({"question": "which?", "timeout_seconds": asked});
+        answer(&outside, &host, "ask", params).await;
+        let patience = host.questions()[0].patience.as_secs();
+        assert_eq!(patience, expected, "{asked}");
+    }
+    outside.close().await;
+}
+
+#[tokio::test]
 async fn a_person_is_asked_and_the_run_waits_for_the_answer() {
     let (outside, host) = (Outside::hostile(), House::bare());
     host.answers.add_permits(1);

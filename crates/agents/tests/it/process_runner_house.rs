@@ -75,6 +75,11 @@ impl House {
             .unwrap();
     }
 
+    /// What a person was asked.
+    pub(crate) fn questions(&self) -> Vec<Question> {
+        self.asked.borrow().clone()
+    }
+
     /// The messages that were completed.
     pub(crate) fn messages(&self) -> Vec<String> {
         let message = |event: RunEvent| match event {
