@@ -13,14 +13,19 @@ use super::{Authority, Grant, ResourceKind, Right};
 pub struct Frozen {
     authority: Authority,
     /// In the order of [`ResourceKind::ALL`].
-    by_name: [HashMap<String, Held>; 5],
+    by_name: [ByName; 5],
+    /// The grants themselves, out of the way: most questions need none of what is in them.
+    grants: Vec<Grant>,
 }
 
-/// A grant, with its operations beside its name: asking for one that has a bit touches nothing else in memory.
-#[derive(Debug, Clone)]
+/// Small entries: with many runs under way, what a question costs is what it brings into the cache.
+type ByName = HashMap<Box<str>, Held>;
+
+/// What a name stands for: its operations as bits, and where its grant is.
+#[derive(Debug, Clone, Copy)]
 struct Held {
     operations: u16,
-    grant: Grant,
+    grant: u32,
 }
 
 /// The operations that have a bit, in its order. Others are compared.
@@ -45,33 +50,32 @@ fn bit(operation: &str) -> Option<u16> {
     Some(1 << place)
 }
 
-impl Held {
-    fn of(grant: &Grant) -> Self {
-        let bits = grant.operations.iter().filter_map(|it| bit(it));
-        Self {
-            operations: bits.fold(0, |all, bit| all | bit),
-            grant: grant.clone(),
-        }
-    }
-
-    fn allows(&self, operation: &str) -> bool {
-        bit(operation).map_or_else(
-            || self.grant.operations.contains(operation),
-            |bit| self.operations & bit != 0,
-        )
-    }
+fn bits(grant: &Grant) -> u16 {
+    let bits = grant.operations.iter().filter_map(|it| bit(it));
+    bits.fold(0, |all, bit| all | bit)
 }
 
 impl Frozen {
     pub(super) fn of(authority: Authority) -> Self {
+        let mut all = Vec::new();
         let by_name = ResourceKind::ALL.map(|kind| {
             let grants = authority.grants.get(&kind);
             let grants = grants.into_iter().flatten();
-            grants
-                .map(|(name, grant)| (name.clone(), Held::of(grant)))
-                .collect()
+            let held = grants.map(|(name, grant)| {
+                let held = Held {
+                    operations: bits(grant),
+                    grant: u32::try_from(all.len()).unwrap_or(u32::MAX),
+                };
+                all.push(grant.clone());
+                (name.as_str().into(), held)
+            });
+            held.collect()
         });
-        Self { authority, by_name }
+        Self {
+            authority,
+            by_name,
+            grants: all,
+        }
     }
 
     /// What the ledger has.
@@ -82,10 +86,15 @@ impl Frozen {
     /// The grant for one operation on one resource, if there is one.
     pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Grant> {
         let held = self.of_kind(kind).get(name)?;
-        held.allows(operation).then_some(&held.grant)
+        let grant = self.grants.get(usize::try_from(held.grant).ok()?)?;
+        let is_granted = match bit(operation) {
+            Some(bit) => held.operations & bit != 0,
+            None => grant.operations.contains(operation),
+        };
+        is_granted.then_some(grant)
     }
 
-    const fn of_kind(&self, kind: ResourceKind) -> &HashMap<String, Held> {
+    const fn of_kind(&self, kind: ResourceKind) -> &ByName {
         let [model, tool, knowledge_base, file, storage] = &self.by_name;
         match kind {
             ResourceKind::Model => model,
