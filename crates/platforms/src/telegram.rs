@@ -38,9 +38,9 @@ use self::contest::Contest;
 use self::outbound::Request;
 use self::wire::{ForumTopic, Sent, User};
 
-/// How long a typing sign stays ("sendChatAction").
+/// How long a typing sign stays (`sendChatAction`).
 const SIGN_LASTS: Duration = Duration::from_secs(5);
-/// The largest file that a bot may fetch ("getFile").
+/// The largest file that a bot may fetch (`getFile`).
 const MOST_FETCHED: u64 = 20 * 1024 * 1024;
 /// How many marks of ours are remembered.
 const REMEMBERED: usize = 1_000;
@@ -162,7 +162,7 @@ impl Telegram {
             reply = self.hand_over(outgoing, &request).await;
         }
         if classify::is_no_picture(&reply) {
-            reply = self.hand_over(outgoing, &request.as_document()).await;
+            reply = self.hand_over(outgoing, &request.into_document()).await;
         }
         let result = classify::outcome(reply)?;
         let sent: Sent = serde_json::from_value(result).map_err(|_| Outcome::Unknown {

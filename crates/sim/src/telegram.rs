@@ -42,5 +42,5 @@ pub type Vendor = vendor::Stage<World>;
 
 /// Starts it. Port 0 is a free one.
 pub async fn start(listen: impl ToSocketAddrs, terms: Terms) -> io::Result<Server> {
-    Server::start(listen, World::on(terms), |vendor, _| api::routes(vendor)).await
+    Server::start(listen, World::on(&terms), |vendor, _| api::routes(vendor)).await
 }

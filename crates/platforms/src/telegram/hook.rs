@@ -1,4 +1,4 @@
-//! The platform calls us. Whoever calls proves with the secret of "setWebhook" that it is the platform; only then is the
+//! The platform calls us. Whoever calls proves with the secret of `setWebhook` that it is the platform; only then is the
 //! body looked at. "Got it" is answered after intake said so: anything else makes the platform call again.
 
 use serde_json::Value;
