@@ -25,7 +25,7 @@ use talaria_domain::adapter::{
 use talaria_domain::address::Address;
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow};
 use talaria_domain::clock::Clock;
-use talaria_domain::delivery::{Outcome, Receipt};
+use talaria_domain::delivery::{Outcome, PartBody, Receipt};
 use talaria_domain::event::{Attachment, ReactionChange};
 use talaria_domain::ids::Ids;
 use talaria_domain::names::MessageId;
@@ -138,6 +138,9 @@ impl Telegram {
                 let about =
                     about.map_err(|error| outbound::invalid(format!("no such file: {error}")))?;
                 about.len()
+            }
+            None if matches!(outgoing.part.body, PartBody::File { .. }) => {
+                return Err(outbound::invalid("there is no file to be sent".to_owned()));
             }
             None => 0,
         };

@@ -43,13 +43,17 @@ async fn run(telegram: &Telegram, intake: &dyn Intake) -> Result<Infallible, Dis
             .as_ref()
             .map_or_else(|| me.first_name.clone(), |name| format!("@{name}")),
     };
+    if let Err(ended) = intake.connected(&telegram.account, &identity) {
+        // What is called in is for somebody else, too.
+        telegram.known().me = None;
+        return Err(ended);
+    }
     tracing::info!(account = %telegram.account.name, bot = me.id, name = identity.name, "connected");
     let has_menu = {
         let mut known = telegram.known();
         known.me = Some(me.clone());
         std::mem::replace(&mut known.has_menu, true)
     };
-    intake.connected(&telegram.account, &identity)?;
     if !has_menu {
         telegram.client.show_commands().await;
     }

@@ -202,6 +202,18 @@ async fn before_we_know_who_we_are_it_has_to_come_again() {
 }
 
 #[tokio::test]
+async fn who_is_served_already_takes_no_calls() {
+    let ended = Disconnected::Conflict {
+        detail: "this bot is served already".to_owned(),
+    };
+    let called = Called::with(Desk::turning_away(ended.clone())).await;
+    assert_eq!(in_time(called.telegram.receive(&*called.desk)).await, ended);
+    assert!(called.world.asked("setwebhook").is_empty());
+    assert_eq!(called.take(&[(HEADER, SECRET)], &update()).await, 503);
+    assert!(called.desk.events().is_empty());
+}
+
+#[tokio::test]
 async fn what_waited_for_a_poll_is_called_in() {
     let called = Called::with(Desk::open()).await;
     let written = Written::to_chat(ADA, "direct", (ADA, "from before"));
