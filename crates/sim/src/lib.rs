@@ -5,7 +5,9 @@
 //! happened in them ([`trace`]), vendors that speak their wire protocols ([`vendor`], [`Platform`]), a model
 //! whose answers are scripted ([`model`]), and real servers to lose ([`servers`]).
 
+pub mod certify;
 pub mod chat;
+pub mod crash;
 pub mod machine;
 pub mod model;
 pub mod people;
@@ -18,8 +20,6 @@ pub mod trace;
 pub mod universe;
 pub mod vendor;
 pub mod writers;
-
-pub use relay::crash;
 
 /// The platforms whose vendors `talaria-sim` can be; one line each.
 #[derive(Debug, clap::Subcommand)]
