@@ -61,6 +61,8 @@ pub struct Telegram {
 struct Known {
     /// The bot, as it last introduced itself.
     me: Option<User>,
+    /// Whether somebody else serves this bot.
+    is_turned_away: bool,
     /// Whether the menu shows our commands.
     has_menu: bool,
     /// Somebody else who wants our updates.

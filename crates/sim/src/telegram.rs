@@ -14,6 +14,8 @@
 //! # }
 //! ```
 
+pub(crate) mod candidate;
+
 mod api;
 mod arguments;
 mod files;

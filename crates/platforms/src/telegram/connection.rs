@@ -43,11 +43,10 @@ async fn run(telegram: &Telegram, intake: &dyn Intake) -> Result<Infallible, Dis
             .as_ref()
             .map_or_else(|| me.first_name.clone(), |name| format!("@{name}")),
     };
-    if let Err(ended) = intake.connected(&telegram.account, &identity) {
-        // What is called in is for somebody else, too.
-        telegram.known().me = None;
-        return Err(ended);
-    }
+    let connected = intake.connected(&telegram.account, &identity);
+    // What is called in is for somebody else, too.
+    telegram.known().is_turned_away = connected.is_err();
+    connected?;
     tracing::info!(account = %telegram.account.name, bot = me.id, name = identity.name, "connected");
     let has_menu = {
         let mut known = telegram.known();

@@ -6,6 +6,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_platforms::Credential;
 
 use crate::relay;
+use crate::telegram;
 use crate::vendor::Written;
 use crate::vendor::venue::Venue;
 
@@ -67,5 +68,9 @@ pub enum Forgery {
 
 /// All of them.
 pub fn all() -> Vec<Candidate> {
-    [relay::candidate::CANDIDATES.as_slice()].concat()
+    [
+        relay::candidate::CANDIDATES.as_slice(),
+        &[telegram::candidate::CANDIDATE],
+    ]
+    .concat()
 }
