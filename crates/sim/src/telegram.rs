@@ -14,6 +14,8 @@
 //! # }
 //! ```
 
+pub(crate) mod candidate;
+
 mod api;
 mod arguments;
 pub(crate) mod candidate;
@@ -43,5 +45,5 @@ pub type Vendor = vendor::Stage<World>;
 
 /// Starts it. Port 0 is a free one.
 pub async fn start(listen: impl ToSocketAddrs, terms: Terms) -> io::Result<Server> {
-    Server::start(listen, World::on(terms), |vendor, _| api::routes(vendor)).await
+    Server::start(listen, World::on(&terms), |vendor, _| api::routes(vendor)).await
 }
