@@ -207,13 +207,11 @@ impl Hands<'_> {
             Load::Query(vec![("after", after), ("limit", limit)])
         };
         let path = ["channels", channel, "messages"];
-        match self.look(&path, fields).await? {
-            Some(page) => Ok(page),
-            None => {
-                self.hearing.place().forget(channel);
-                Ok(Vec::new())
-            }
+        let page = self.look(&path, fields).await?;
+        if page.is_none() {
+            self.hearing.place().forget(channel);
         }
+        Ok(page.unwrap_or_default())
     }
 
     /// What is there; none if it is not for us. Whatever goes by is waited for.
