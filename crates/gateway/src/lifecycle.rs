@@ -5,12 +5,17 @@
 mod connection;
 pub mod health;
 mod housekeeping;
+mod owner;
 pub(crate) mod wakes;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
+use futures::FutureExt as _;
+use talaria_domain::adapter::{
+    Accepted, Disconnected, HookAnswer, HookCall, Identity, Intake, NotAccepted, Pending,
+};
 use talaria_domain::address::{Address, ReturnAddress};
 use talaria_domain::clock::Clock;
 use talaria_domain::event::Event;
@@ -177,6 +182,32 @@ impl Gateway {
             .filter(|account| account.platform == *platform)
             .map(|account| account.name.clone());
         names.next().filter(|_| names.next().is_none())
+    }
+
+    /// Where an account speaks when nobody asked.
+    pub fn home(&self, platform: &PlatformName, account: &AccountName) -> Option<Address> {
+        let account = self.0.settings.account_named(platform, account)?;
+        account.home.clone()
+    }
+
+    /// Hands a platform's call to its account's adapter. None if there is no such account, or nobody calls it. An
+    /// adapter that breaks has not taken it.
+    pub async fn hook(
+        &self,
+        platform: &PlatformName,
+        account: &AccountName,
+        call: &HookCall,
+    ) -> Option<HookAnswer> {
+        let account = self.0.settings.account_named(platform, account)?;
+        let hook = account.adapter.abilities().hook?;
+        let front = Front(Arc::clone(&self.0));
+        let taking = AssertUnwindSafe(hook.take(call, &front)).catch_unwind();
+        let answer = taking.await.unwrap_or_else(|_| HookAnswer {
+            status: 500,
+            media_type: "text/plain",
+            body: String::new(),
+        });
+        Some(answer)
     }
 
     /// How each account is.

@@ -79,6 +79,10 @@ pub struct AccountSettings {
     pub edit_pace: Duration,
     /// What becomes of a part of which nobody can know whether it arrived.
     pub doubt: DoubtPolicy,
+    /// Whether messages are marked as seen, answered or failed, where that can be done.
+    pub marks: bool,
+    /// Where the owner hears of what nobody asked for.
+    pub home: Option<Address>,
 }
 
 impl AccountSettings {

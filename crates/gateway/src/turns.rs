@@ -12,6 +12,7 @@ mod end;
 mod errand;
 pub(crate) mod history;
 mod host;
+mod presence;
 mod reach;
 
 use std::collections::BTreeMap;
@@ -88,6 +89,7 @@ pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
         .tell(session, Happening::Started { run, event });
     let host = Arc::new(TurnHost::of(shared, &begun, &active));
     let ended = supervise(shared, &begun, &host, &active).await;
+    presence::end(shared, &begun, &ended);
     let (journal, unwritten) = host.last_words();
     let rest = end::settle(shared, &begun, (&journal, unwritten), ended).await;
     host.let_go().await;
@@ -147,6 +149,7 @@ async fn supervise(
         () = stop.cancelled() => stopped(active),
         late = hang(shared, begun, host) => Ended::Failed(late),
         () = lose(shared, begun) => Ended::Stopped,
+        () = presence::show(shared, begun) => Ended::Stopped,
         outcome = &mut thinking => return match outcome {
             Ok(outcome) => Ended::by(outcome),
             Err(_) => Ended::Panicked,

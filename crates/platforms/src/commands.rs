@@ -1,30 +1,27 @@
-//! The commands that a platform can offer in a menu of its own: what the gateway understands, with a line for people.
+//! The commands that a platform's own menu shows: what people may type anyway, for those who look before they type.
 //!
-//! Pure: a table.
+//! Pure: a list.
 
-/// Every command, without the slash, and what it does.
-pub const COMMANDS: &[(&str, &str)] = &[
-    ("help", "What I understand"),
-    ("new", "Start a new conversation"),
-    ("resume", "Go on with an earlier conversation"),
-    ("branch", "Go on in a copy of this conversation"),
-    ("title", "Name this conversation"),
-    ("sessions", "Your conversations"),
-    ("undo", "Forget the last turn"),
-    ("retry", "Do the last turn again"),
-    ("stop", "Stop what I am doing"),
-    ("queue", "Say this after the current turn"),
-    ("steer", "Tell the current turn"),
-    ("interrupt", "Stop the current turn for each new message"),
-    (
-        "background",
-        "Do this in the background and post the result here",
-    ),
-    ("jobs", "What is done in the background"),
-    ("approve", "Yes, do what I asked you about"),
-    ("deny", "No, do not"),
-    ("answer", "The answer to what I asked you"),
-    ("status", "What is going on"),
-    ("whoami", "Who I think you are"),
-    ("trace", "What happened to a message"),
+/// Every command: its name, and what it does in a few words. The gateway understands the same names as text.
+pub const COMMANDS: [(&str, &str); 20] = [
+    ("help", "what I understand"),
+    ("new", "start a new conversation"),
+    ("resume", "go on with an earlier conversation"),
+    ("branch", "go on in a copy of this conversation"),
+    ("title", "name this conversation"),
+    ("sessions", "your conversations"),
+    ("undo", "forget the last turn"),
+    ("retry", "do the last turn again"),
+    ("stop", "stop what I am doing"),
+    ("queue", "say this after the current turn"),
+    ("steer", "tell the current turn"),
+    ("interrupt", "let new messages stop the current turn"),
+    ("background", "do this in the background"),
+    ("jobs", "what is done in the background"),
+    ("approve", "yes, do what I asked you about"),
+    ("deny", "no, do not"),
+    ("answer", "the answer to what I asked you"),
+    ("status", "what is going on"),
+    ("whoami", "who I think you are"),
+    ("trace", "what happened to a message"),
 ];

@@ -16,6 +16,7 @@ use tracing::Instrument as _;
 use crate::access::host::Visit;
 use crate::cors;
 use crate::error::ApiError;
+use crate::hooks;
 use crate::shared::App;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -55,6 +56,9 @@ pub(crate) async fn stand_before(
 }
 
 async fn answer(app: &App, mut request: Request, next: Next) -> Response {
+    if request.uri().path().starts_with(hooks::PATH) {
+        return attend(app, request, next).await;
+    }
     match check_host(app, request.headers()) {
         Ok(Visit::Own) => attend(app, request, next).await,
         Ok(Visit::Invited) => {

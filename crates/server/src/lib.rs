@@ -8,6 +8,7 @@
 //! | [`shared`] | what is handed in: the ledger, the gateway's contracts, keys, names |
 //! | [`terms`] | what the listener holds everybody to |
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
+//! | [`hooks`] | where platforms call us |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
 //! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
@@ -28,6 +29,7 @@
 pub mod connection;
 pub mod courier;
 pub mod health;
+pub mod hooks;
 pub mod serve;
 pub mod shared;
 pub mod terms;

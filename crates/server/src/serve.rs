@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::listening::Listening;
 use crate::shared::{App, Shared};
 use crate::terms::Terms;
-use crate::{contract, layers, openai, operator, web};
+use crate::{contract, hooks, layers, openai, operator, web};
 
 /// How long answers that are under way may take once the listener stops.
 const GRACE: Duration = Duration::from_secs(5);
@@ -82,7 +82,9 @@ async fn record_uses(app: &App) {
 
 fn routes(app: &Arc<App>) -> Router {
     let state = Arc::clone(app);
-    let described = operator::routes(app).and(openai::routes(app));
+    let described = operator::routes(app)
+        .and(openai::routes(app))
+        .and(hooks::routes());
     contract::publish(described, &app.shared.about.version)
         .merge(web::routes())
         .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })

@@ -18,6 +18,7 @@ use crate::access::keys::{KnownKeys, OperatorKeys};
 use crate::access::ring::Ring;
 use crate::courier::Courier;
 use crate::health::Health;
+use crate::hooks::Hooks;
 use crate::openai::allowance::Allowances;
 use crate::places::Places;
 use crate::terms::Terms;
@@ -37,6 +38,8 @@ pub struct Shared {
     pub health: Arc<dyn Health>,
     /// The way out for texts without an agent.
     pub courier: Arc<dyn Courier>,
+    /// Who takes calls of platforms.
+    pub hooks: Arc<dyn Hooks>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

@@ -1,6 +1,8 @@
 //! A simulated chat platform: a vendor that keeps what people wrote until it was acknowledged and shows what we wrote,
 //! and an adapter for it. The vendor outlives the gateway. Faults are decided by whoever holds its [`Moods`].
 
+mod courtesy;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,6 +19,8 @@ use talaria_domain::ids::{EventId, Ids, PartId, ReplyId};
 use talaria_domain::profile::Account;
 use talaria_domain::question::Prompt;
 use tokio::sync::Notify;
+
+pub use courtesy::{Courtesy, Shown as Courteous};
 
 use crate::trace::Trace;
 
@@ -108,6 +112,7 @@ struct State {
     shown: Vec<Shown>,
     changes: Vec<Change>,
     keys: BTreeMap<PartId, u64>,
+    courtesies: Vec<Courtesy>,
 }
 
 impl State {
@@ -125,6 +130,7 @@ pub struct Vendor {
     offer: Offer,
     limit: TextLimit,
     has_buttons: AtomicBool,
+    is_courteous: AtomicBool,
     moods: Arc<dyn Moods>,
     state: Mutex<State>,
     arrived: Notify,
@@ -146,6 +152,7 @@ impl Vendor {
                 unit: TextUnit::Utf16,
             },
             has_buttons: AtomicBool::new(false),
+            is_courteous: AtomicBool::new(false),
             moods,
             state: Mutex::default(),
             arrived: Notify::new(),
@@ -156,6 +163,16 @@ impl Vendor {
     /// Buttons are shown from now on.
     pub fn show_buttons(&self) {
         self.has_buttons.store(true, Ordering::Relaxed);
+    }
+
+    /// Typing signs and marks are shown from now on.
+    pub fn show_courtesies(&self) {
+        self.is_courteous.store(true, Ordering::Relaxed);
+    }
+
+    /// Typing signs and marks that were shown, in order.
+    pub fn courtesies(&self) -> Vec<Courtesy> {
+        self.state().courtesies.clone()
     }
 
     /// Writes down what happens here, under this name, from now on.
@@ -503,8 +520,11 @@ impl Adapter for SimAdapter {
     }
 
     fn abilities(&self) -> Abilities<'_> {
+        let is_courteous = self.vendor.is_courteous.load(Ordering::Relaxed);
         Abilities {
             edit: (self.vendor.offer == Offer::Edits).then_some(self),
+            typing: is_courteous.then_some(self),
+            reactions: is_courteous.then_some(self),
             ..Abilities::default()
         }
     }

@@ -189,6 +189,9 @@ impl ScriptedRunner {
             self.use_tool(turn, host, Duration::from_secs(seconds))
                 .await?;
         }
+        if let Some(pieces) = number_after(&prompt, "trickle") {
+            return trickle(host, pieces).await;
+        }
         if let Some(outcome) = misbehave(host, &prompt).await? {
             return Ok(outcome);
         }
@@ -295,6 +298,18 @@ async fn pause(host: &dyn Host, time: Duration) -> Result<(), Stopped> {
 async fn delta(host: &dyn Host, text: &str) -> Result<(), Stopped> {
     let text = text.to_owned();
     host.journal(RunEvent::MessageDelta { text }).await
+}
+
+/// Says so many pieces, one after the other, fifty a second.
+async fn trickle(host: &dyn Host, pieces: u64) -> Result<RunOutcome, Stopped> {
+    let mut all = String::new();
+    for number in 1..=pieces {
+        let piece = format!("p{number} ");
+        delta(host, &piece).await?;
+        all.push_str(&piece);
+        pause(host, Duration::from_millis(20)).await?;
+    }
+    tell(host, all).await
 }
 
 async fn answer(host: &dyn Host, prompt: &str) -> Result<(), Stopped> {

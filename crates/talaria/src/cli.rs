@@ -1,6 +1,7 @@
 //! The command line: one file per command. A command gets a [`Context`] and ends in nothing or in a [`Failure`], which
 //! is also its exit code.
 
+mod certify;
 mod chat;
 mod config;
 mod dead;
@@ -62,6 +63,7 @@ enum Command {
     Send(send::Send),
     Key(key::Key),
     Why(why::Why),
+    Certify(certify::Certify),
 }
 
 /// What every command is given.
@@ -104,6 +106,7 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
         Command::Why(why) => why.run(context),
+        Command::Certify(certify) => certify.run().await,
     }
 }
 

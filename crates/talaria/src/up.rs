@@ -157,6 +157,7 @@ impl Room {
             live: self.gateway.live(),
             health: Arc::new(Desk(self.gateway.clone())),
             courier: Arc::new(Desk(self.gateway.clone())),
+            hooks: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

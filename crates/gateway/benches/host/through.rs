@@ -151,6 +151,8 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
             account_rate: Rate::UNLIMITED,
             edit_pace: Duration::ZERO,
             doubt: DoubtPolicy::PreferLoss,
+            marks: false,
+            home: None,
         }],
         bindings,
         limits: Limits::default(),

@@ -100,6 +100,11 @@ impl Waits {
         book.questions.get(&question).map(|door| door.token.clone())
     }
 
+    /// Whether a run waits for somebody.
+    pub(crate) fn is_open(&self, run: RunId) -> bool {
+        self.book().runs.get(&run).is_some_and(|wait| wait.open > 0)
+    }
+
     /// When a run last waited: now, if it does.
     pub(crate) fn last(&self, run: RunId, now: Timestamp) -> Timestamp {
         let book = self.book();

@@ -1,7 +1,7 @@
 //! What the gateway says becomes a reply with parts, in the transaction of whoever says it. The answer to an event has
 //! the event's own id: however often a turn is tried, there can be only one.
 
-use talaria_domain::address::ReturnAddress;
+use talaria_domain::address::{ChatKind, ReturnAddress};
 use talaria_domain::capabilities::Capability;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::{Event, EventKind};
@@ -24,7 +24,9 @@ impl Place {
     /// Where an event was said.
     pub(crate) fn of_event(event: &Event, session: SessionId, profile: &ProfileName) -> Self {
         let mut address = event.address.clone();
-        if !matches!(event.kind, EventKind::Internal { .. }) {
+        let is_internal = matches!(event.kind, EventKind::Internal { .. });
+        // Between two people it is clear what is answered.
+        if !is_internal && address.chat_kind != ChatKind::Direct {
             address.reply_to.clone_from(&event.message);
         }
         Self(ReturnAddress {

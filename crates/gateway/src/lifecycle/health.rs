@@ -134,6 +134,15 @@ impl Pulse {
             .is_some_and(|part| part.identity.is_some())
     }
 
+    /// Whether the account works now.
+    pub(crate) fn is_connected(&self, account: &Account) -> bool {
+        let key = (account.platform.clone(), account.name.clone());
+        let parts = self.parts();
+        parts
+            .get(&key)
+            .is_some_and(|part| part.condition == Condition::Connected)
+    }
+
     /// Whether all accounts have ever been connected.
     pub(crate) fn is_all_known(&self) -> bool {
         self.parts().values().all(|part| part.identity.is_some())

@@ -17,6 +17,7 @@ mod giving_up;
 mod holding;
 mod hosting;
 mod idling;
+mod presence;
 mod remembering;
 mod revoking;
 mod stopping;

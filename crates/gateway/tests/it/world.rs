@@ -41,6 +41,7 @@ pub(crate) struct Setup {
     pub(crate) merge_window: Duration,
     pub(crate) rate: Rate,
     pub(crate) doubt: DoubtPolicy,
+    pub(crate) marks: bool,
     pub(crate) limits: Limits,
     pub(crate) sharing: Sharing,
     pub(crate) window: usize,
@@ -88,6 +89,7 @@ impl Default for Setup {
             merge_window: Duration::ZERO,
             rate: Rate::UNLIMITED,
             doubt: DoubtPolicy::PreferLoss,
+            marks: false,
             limits: Limits::default(),
             sharing: Sharing::default(),
             window: 1_000_000,
@@ -255,20 +257,24 @@ impl World {
     }
 }
 
-async fn start(
-    setup: &Setup,
-    (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
-    ledger: &Ledger,
-    (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
-) -> Gateway {
-    let profile = Profile {
+fn assistant(setup: &Setup) -> Profile {
+    Profile {
         name: "assistant".into(),
         runner: "scripted".into(),
         instructions: "Be brief.".to_owned(),
         busy: setup.busy,
         sharing: setup.sharing,
         state: StatePolicy::default(),
-    };
+    }
+}
+
+async fn start(
+    setup: &Setup,
+    (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
+    ledger: &Ledger,
+    (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
+) -> Gateway {
+    let profile = assistant(setup);
     let account = Account {
         platform: "example".into(),
         name: "bot".into(),
@@ -302,6 +308,8 @@ async fn start(
         account_rate: Rate::UNLIMITED,
         edit_pace: Duration::from_millis(1_200),
         doubt: setup.doubt,
+        marks: setup.marks,
+        home: None,
     };
     let settings = Settings {
         node: "node".into(),

@@ -9,3 +9,5 @@
 mod callback;
 mod discord;
 mod relay;
+mod slack;
+mod telegram;

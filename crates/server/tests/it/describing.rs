@@ -74,7 +74,9 @@ async fn what_is_described_is_answered_and_nothing_else() {
     for (path, known) in document["paths"].as_object().unwrap() {
         let address = path
             .replace("{id}", "0198c0de-0000-7000-8000-000000000001")
-            .replace("{model}", "assistant");
+            .replace("{model}", "assistant")
+            .replace("{platform}", "example")
+            .replace("{account}", "bot");
         for method in methods {
             let operation = &known[method.to_lowercase()];
             let asked = Method::from_bytes(method.as_bytes()).unwrap();

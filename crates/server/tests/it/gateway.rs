@@ -3,17 +3,21 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
+use talaria_domain::adapter::{
+    Accepted, Disconnected, HookAnswer, HookCall, Identity, Intake, NotAccepted, Pending,
+};
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::clock::{Clock, ManualClock};
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
+use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::profile::Account;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report};
+use talaria_server::hooks::Hooks;
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::outbox::{self, ReplyStart};
 use talaria_store::sessions::{self, Opening};
@@ -179,6 +183,24 @@ impl Intake for Gateway {
 
     fn accept(&self, event: Event) -> Pending<'_, Result<Accepted, NotAccepted>> {
         Box::pin(self.record(event))
+    }
+}
+
+impl Hooks for Gateway {
+    fn take(
+        &self,
+        (platform, account): (PlatformName, AccountName),
+        call: HookCall,
+    ) -> Pending<'_, Option<HookAnswer>> {
+        let is_known = (platform.as_str(), account.as_str()) == ("example", "bot");
+        let signature = call.header("x-signature").unwrap_or("none").to_owned();
+        let answer = is_known.then(|| HookAnswer {
+            status: 200,
+            media_type: "application/json",
+            body: serde_json::json!({ "signature": signature, "bytes": call.body.len() })
+                .to_string(),
+        });
+        Box::pin(std::future::ready(answer))
     }
 }
 

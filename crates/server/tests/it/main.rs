@@ -14,6 +14,7 @@ mod world;
 
 mod approving;
 mod asking_wrongly;
+mod calling;
 mod choosing;
 mod coming_in_crowds;
 mod completing;

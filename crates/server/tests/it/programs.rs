@@ -166,6 +166,8 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         account_rate: Rate::UNLIMITED,
         edit_pace: Duration::ZERO,
         doubt: DoubtPolicy::PreferLoss,
+        marks: false,
+        home: None,
     };
     let accounts = SURFACES.map(account).into();
     let profile = ProfileSettings {
@@ -202,7 +204,8 @@ fn shared(
         intake: gateway.intake(),
         live: gateway.live(),
         health: stand_in.clone(),
-        courier: stand_in,
+        courier: stand_in.clone(),
+        hooks: stand_in,
         clock,
         ids,
         keys: OperatorKeys {

@@ -220,6 +220,8 @@ impl World {
             } else {
                 DoubtPolicy::PreferLoss
             },
+            marks: false,
+            home: None,
         }
     }
 

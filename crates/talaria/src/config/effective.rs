@@ -236,6 +236,8 @@ pub(crate) struct AccountSettings {
     pub(crate) strangers: Strangers,
     /// Where it speaks when nobody asked.
     pub(crate) home: Option<HomeChat>,
+    /// Whether messages are marked as seen, answered or failed.
+    pub(crate) marks: bool,
 }
 
 /// How a platform calls us.

@@ -159,6 +159,7 @@ pub(super) struct AccountSection {
     pub(super) allow: Option<Vec<String>>,
     pub(super) strangers: Option<Strangers>,
     pub(super) home: Option<HomeSection>,
+    pub(super) marks: bool,
 }
 
 /// `webhook = { … }`.

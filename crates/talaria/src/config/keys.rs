@@ -265,6 +265,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("account[].home.chat", "where it speaks when nobody asked"),
     key("account[].home.thread", "in which thread of it"),
     key(
+        "account[].marks",
+        "whether messages are marked as seen, answered or failed, where the platform can",
+    ),
+    key(
         "route[].platform",
         "the platform of the chat that goes to another profile",
     ),

@@ -270,6 +270,7 @@ fn account((index, account): (usize, &AccountSettings)) -> Values {
             ("strangers", json!(account.strangers.as_str())),
             ("home.chat", json!(home.map(|home| &home.chat))),
             ("home.thread", json!(thread)),
+            ("marks", json!(account.marks)),
         ],
     )
 }

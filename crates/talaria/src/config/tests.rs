@@ -151,6 +151,7 @@ api_base = "https://api.telegram.org"
 allow    = ["12345"]
 strangers = "pair"
 home     = { chat = "12345", thread = "7" }
+marks    = true
 
 [[route]]
 platform = "telegram"

@@ -1,13 +1,15 @@
 //! What the server asks the gateway for, beside taking messages in: how it is, and to say something that no agent said.
 
-use talaria_domain::adapter::Pending;
+use talaria_domain::adapter::{HookAnswer, HookCall, Pending};
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::ids::ReplyId;
+use talaria_domain::names::{AccountName, PlatformName};
 use talaria_gateway::Gateway;
 use talaria_gateway::lifecycle::Said;
 use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report};
+use talaria_server::hooks::Hooks;
 
 /// The gateway, as the server asks it.
 pub(super) struct Desk(pub(super) Gateway);
@@ -45,24 +47,26 @@ impl Courier for Desk {
             let missing = |reason: String| NotDispatched::NotFound { reason };
             let to = &parcel.to;
             let platform = to.platform.as_str();
-            let Some(chat) = to.chat.clone() else {
-                return Err(missing(format!(
-                    "say which chat: {platform}:CHAT, because no home is known there"
-                )));
-            };
             let account = match &to.account {
                 Some(account) => account.clone(),
                 None => self.0.only_account(&to.platform).ok_or_else(|| {
                     missing(format!("no account, or more than one, on {platform:?}"))
                 })?,
             };
-            let address = Address {
-                platform: to.platform.clone(),
-                account,
-                chat_kind: ChatKind::Direct,
-                chat,
-                thread: to.thread.clone(),
-                reply_to: None,
+            let address = match to.chat.clone() {
+                None => self.0.home(&to.platform, &account).ok_or_else(|| {
+                    missing(format!(
+                        "say which chat: {platform}:CHAT, because no home is known there"
+                    ))
+                })?,
+                Some(chat) => Address {
+                    platform: to.platform.clone(),
+                    account,
+                    chat_kind: ChatKind::Direct,
+                    chat,
+                    thread: to.thread.clone(),
+                    reply_to: None,
+                },
             };
             match self.0.say(&address, &parcel.requester, &parcel.text).await {
                 Ok(Said::Recorded(reply)) => Ok(reply),
@@ -72,5 +76,15 @@ impl Courier for Desk {
                 }),
             }
         })
+    }
+}
+
+impl Hooks for Desk {
+    fn take(
+        &self,
+        (platform, account): (PlatformName, AccountName),
+        call: HookCall,
+    ) -> Pending<'_, Option<HookAnswer>> {
+        Box::pin(async move { self.0.hook(&platform, &account, &call).await })
     }
 }

@@ -9,6 +9,7 @@ use talaria_agents::models::{self, ModelSettings, Provider as Spoken};
 use talaria_agents::native::NativeRunner;
 use talaria_agents::processes::Processes;
 use talaria_agents::tools::{self, Environment as ChildEnvironment};
+use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::authority::{Authority, Grant, ResourceKind, Right};
 use talaria_domain::clock::Clock;
 use talaria_domain::ids::Ids;
@@ -69,6 +70,8 @@ pub(super) fn settings(
             account_rate: Rate::UNLIMITED,
             edit_pace: Duration::ZERO,
             doubt: DoubtPolicy::PreferLoss,
+            marks: false,
+            home: None,
         }
     });
     let mut accounts: Vec<AccountSettings> = surfaces.into();
@@ -103,6 +106,8 @@ fn called_back(effective: &Effective, workshop: &Workshop) -> Option<AccountSett
         account_rate: Rate::UNLIMITED,
         edit_pace: Duration::ZERO,
         doubt: DoubtPolicy::PreferLoss,
+        marks: false,
+        home: None,
     })
 }
 
@@ -149,6 +154,21 @@ fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Resul
         account_rate: rate(connection.account),
         edit_pace: connection.edit_pace,
         doubt: DoubtPolicy::PreferLoss,
+        marks: configured.marks,
+        home: home(configured),
+    })
+}
+
+/// Where the owner hears of what nobody asked for.
+fn home(configured: &ConfiguredAccount) -> Option<Address> {
+    let home = configured.home.as_ref()?;
+    Some(Address {
+        platform: configured.platform.clone(),
+        account: configured.name.clone(),
+        chat_kind: ChatKind::Direct,
+        chat: home.chat.clone(),
+        thread: home.thread.clone(),
+        reply_to: None,
     })
 }
 

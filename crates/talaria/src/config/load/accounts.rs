@@ -73,6 +73,7 @@ impl Loading<'_> {
             allow,
             strangers: section.strangers.unwrap_or(usual),
             home: section.home.map(|home| self.home_chat(key, home)),
+            marks: section.marks,
         }
     }
 
