@@ -3,8 +3,6 @@
 //! [`webhook`]. Our own surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is
 //! [`callback`].
 
-
-
 pub mod discord;
 pub mod relay;
 pub mod slack;

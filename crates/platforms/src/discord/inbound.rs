@@ -45,25 +45,25 @@ pub(super) struct Listener<'a> {
 }
 
 /// What somebody wrote.
-pub(super) fn message(listener: Listener<'_>, spot: &Spot, message: Message) -> Option<Event> {
+pub(super) fn message(listener: Listener<'_>, spot: &Spot, message: &Message) -> Option<Event> {
     if message.author.id == listener.bot || !WRITTEN.contains(&message.kind) {
         return None;
     }
     let token = format!("message:{}", message.id);
-    let event = written(listener, spot, &message, EventKind::Message);
+    let event = written(listener, spot, message, EventKind::Message);
     let is_empty = matches!(&event.kind, EventKind::Message(content)
         if content.text.is_empty() && content.attachments.is_empty());
     (!is_empty).then(|| listener.keyed(event, &token))
 }
 
 /// What somebody changed. An update without the time of a change is about something else: a preview of a link.
-pub(super) fn edited(listener: Listener<'_>, spot: &Spot, message: Message) -> Option<Event> {
+pub(super) fn edited(listener: Listener<'_>, spot: &Spot, message: &Message) -> Option<Event> {
     let edited_at = message.edited_timestamp.clone()?;
     if message.author.id == listener.bot || !WRITTEN.contains(&message.kind) {
         return None;
     }
     let token = format!("edit:{}:{edited_at}", message.id);
-    let event = written(listener, spot, &message, EventKind::Edited);
+    let event = written(listener, spot, message, EventKind::Edited);
     Some(listener.keyed(event, &token))
 }
 
