@@ -17,7 +17,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, ensure};
 
-pub use candidates::{Candidate, Forgery, Places, Starting, all};
+pub use candidates::{Calls, Candidate, Forgery, Places, Starting, all};
 pub use report::{Finding, Verdict};
 pub use trial::Trial;
 

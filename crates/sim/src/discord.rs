@@ -15,6 +15,7 @@
 //! ```
 
 mod arguments;
+pub(crate) mod candidate;
 mod form;
 mod names;
 mod render;

@@ -16,6 +16,7 @@
 
 mod api;
 mod arguments;
+pub(crate) mod candidate;
 mod files;
 mod hooks;
 mod markup;

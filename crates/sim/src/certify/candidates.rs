@@ -5,9 +5,9 @@ use talaria_domain::adapter::HookCall;
 use talaria_domain::clock::Timestamp;
 use talaria_platforms::Credential;
 
-use crate::relay;
 use crate::vendor::Written;
 use crate::vendor::venue::Venue;
+use crate::{discord, relay, slack, telegram};
 
 /// A vendor that is being started.
 pub type Starting = BoxFuture<'static, std::io::Result<Box<dyn Venue>>>;
@@ -27,8 +27,17 @@ pub struct Candidate {
     pub credential: fn(&str, is_valid: bool) -> Credential,
     /// Where people write there.
     pub places: Places,
-    /// How to call its hook, where it has one.
-    pub calls: Option<fn(Forgery, Timestamp) -> HookCall>,
+    /// How it calls us, where it does.
+    pub calls: Option<Calls>,
+}
+
+/// How a platform calls us.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    /// What the operator would write so that it does.
+    pub credential: fn(&str) -> Credential,
+    /// A call at this time. None if its signatures have no such thing.
+    pub make: fn(Forgery, Timestamp) -> Option<HookCall>,
 }
 
 impl Candidate {
@@ -67,5 +76,10 @@ pub enum Forgery {
 
 /// All of them.
 pub fn all() -> Vec<Candidate> {
-    [relay::candidate::CANDIDATES.as_slice()].concat()
+    let others = [
+        telegram::candidate::CANDIDATE,
+        discord::candidate::CANDIDATE,
+        slack::candidate::CANDIDATE,
+    ];
+    [relay::candidate::CANDIDATES.as_slice(), &others].concat()
 }

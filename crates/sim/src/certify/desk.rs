@@ -24,6 +24,7 @@ pub(super) enum Mood {
 struct Book {
     mood: Mood,
     identity: Option<Identity>,
+    connections: usize,
     /// Everything that was handed in, also what was not recorded.
     handed: Vec<Event>,
     recorded: Vec<Event>,
@@ -46,6 +47,11 @@ impl Desk {
 
     pub(super) fn identity(&self) -> Option<Identity> {
         self.book().identity.clone()
+    }
+
+    /// How often a connection was made.
+    pub(super) fn connections(&self) -> usize {
+        self.book().connections
     }
 
     pub(super) fn handed(&self) -> Vec<Event> {
@@ -103,7 +109,10 @@ impl Desk {
 
 impl Intake for Desk {
     fn connected(&self, _: &Account, identity: &Identity) -> Result<(), Disconnected> {
-        self.change(|book| book.identity = Some(identity.clone()));
+        self.change(|book| {
+            book.identity = Some(identity.clone());
+            book.connections += 1;
+        });
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use talaria_domain::delivery::Outcome;
 
 use super::Check;
 use super::abilities::{delivered, place};
-use super::trial::{Checked, Trial, absent, ensure, fails};
+use super::trial::{Checked, Trial, absent, connection, ensure, fails};
 use crate::vendor::On;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -90,10 +90,12 @@ async fn broken(trial: &Trial) -> Checked {
 async fn away(trial: &Trial) -> Checked {
     let (to, _) = place(trial).await?;
     trial.vendor_goes();
-    let outcome = trial
-        .adapter
-        .send(&trial.part(&to, "nobody is there"))
-        .await;
+    // A connection that was open may have carried it away: here there is none yet.
+    let Ok(other) = connection(&trial.candidate, trial.port, true) else {
+        return fails("it cannot be made");
+    };
+    let part = trial.part(&to, "nobody is there");
+    let outcome = other.adapter.send(&part).await;
     ensure(matches!(outcome, Outcome::NotSent { .. }), || {
         format!("{outcome:?}")
     })

@@ -77,9 +77,9 @@ async fn wrong_credential(trial: &Trial) -> Checked {
 
 async fn ack_after_commit(trial: &Trial) -> Checked {
     trial.desk.be(Mood::Holds);
-    trial.writes("hold this");
     trial
         .while_receiving(async {
+            trial.writes("hold this");
             trial.desk.until(|desk| !desk.handed().is_empty()).await;
             tokio::time::sleep(MOMENT).await;
             let backlog = trial.scene.look().backlog;
@@ -94,11 +94,11 @@ async fn ack_after_commit(trial: &Trial) -> Checked {
 
 async fn redelivery(trial: &Trial) -> Checked {
     trial.desk.be(Mood::Fails(2));
-    for text in ["one", "two", "three"] {
-        trial.writes(text);
-    }
     trial
         .while_receiving(async {
+            for text in ["one", "two", "three"] {
+                trial.writes(text);
+            }
             trial
                 .desk
                 .until(|desk| distinct(&desk.recorded()).len() >= 3)
@@ -127,9 +127,9 @@ fn first_of_each(events: Vec<Event>) -> Vec<Event> {
 
 async fn dedupe(trial: &Trial) -> Checked {
     trial.desk.be(Mood::Fails(1));
-    trial.writes("again");
     trial
         .while_receiving(async {
+            trial.writes("again");
             trial.desk.until(|desk| !desk.recorded().is_empty()).await;
             Ok(())
         })
@@ -142,11 +142,11 @@ async fn dedupe(trial: &Trial) -> Checked {
 
 async fn ordering(trial: &Trial) -> Checked {
     let written: Vec<String> = (0..30).map(|number| format!("word {number}")).collect();
-    for text in &written {
-        trial.writes(text);
-    }
     trial
         .while_receiving(async {
+            for text in &written {
+                trial.writes(text);
+            }
             trial
                 .desk
                 .until(|desk| distinct(&desk.recorded()).len() >= 30)
@@ -225,6 +225,8 @@ async fn garbage(trial: &Trial) -> Checked {
 async fn mute(trial: &Trial) -> Checked {
     trial.goes_wrong(On::Updates, "hang", None);
     trial.goes_wrong(On::Socket, "hang", None);
+    // Where a connection stays, it goes mute after the next thing that is said on it.
+    trial.writes("the last thing");
     let ended = trial.ends_within(MUTE).await?;
     ensure(matches!(ended, Disconnected::Lost { .. }), || {
         format!("it ended with {ended:?}")

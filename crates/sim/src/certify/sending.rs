@@ -39,13 +39,11 @@ async fn in_thread(trial: &Trial) -> Checked {
     let Ok(later) = connection(&trial.candidate, trial.port, true) else {
         return fails("it cannot be connected again");
     };
-    let connected = async {
-        trial.desk.until(|desk| desk.identity().is_some()).await;
-    };
+    let before = trial.desk.connections();
     tokio::select! {
         biased;
         ended = later.adapter.receive(&trial.desk) => return fails(format!("{ended:?}")),
-        () = async { connected.await; tokio::time::sleep(super::trial::MOMENT).await } => {}
+        () = trial.desk.until(|desk| desk.connections() > before) => {}
     }
     delivered(
         later

@@ -12,7 +12,7 @@ use talaria_domain::clock::SystemClock;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{Ids as _, PartId, RandomIds, ReplyId};
-use talaria_platforms::{Connection, Workshop, connect};
+use talaria_platforms::{Connection, Credential, Workshop, connect};
 
 use super::candidates::Candidate;
 use super::desk::Desk;
@@ -94,11 +94,16 @@ impl Trial {
         }
     }
 
-    /// Receives while something is done, and until it is.
+    /// Receives while something is done, from when the connection is there and until it is.
     pub(super) async fn while_receiving<T>(
         &self,
         done: impl Future<Output = Result<T, Stop>>,
     ) -> Result<T, Stop> {
+        let before = self.desk.connections();
+        let done = async {
+            self.desk.until(|desk| desk.connections() > before).await;
+            done.await
+        };
         let receiving = async {
             loop {
                 let ended = self.adapter.receive(&self.desk).await;
@@ -120,11 +125,7 @@ impl Trial {
 
     /// Connects once, so that it is known what the account can do.
     pub(super) async fn connect(&self) -> Checked {
-        self.while_receiving(async {
-            self.desk.until(|desk| desk.identity().is_some()).await;
-            Ok(())
-        })
-        .await
+        self.while_receiving(async { Ok(()) }).await
     }
 
     /// How the connection ends, if it does in time.
@@ -137,8 +138,8 @@ impl Trial {
     /// Somebody writes, and it is recorded as the last of so many.
     pub(super) async fn hears(&self, written: &Written) -> Result<Event, Stop> {
         let before = self.desk.recorded().len();
-        self.scene.write(written);
         self.while_receiving(async {
+            self.scene.write(written);
             self.desk.until(|desk| desk.recorded().len() > before).await;
             Ok(())
         })
@@ -233,6 +234,16 @@ pub(super) fn connection(
     port: u16,
     is_valid: bool,
 ) -> anyhow::Result<Connection> {
+    joined((candidate.credential)(&url(port), is_valid))
+}
+
+/// Where a vendor on this port is.
+pub(super) fn url(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
+
+/// The connection that this credential makes.
+pub(super) fn joined(credential: Credential) -> anyhow::Result<Connection> {
     let workshop = Workshop {
         client: reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -240,6 +251,5 @@ pub(super) fn connection(
         clock: Arc::new(SystemClock),
         ids: Arc::new(RandomIds::default()),
     };
-    let credential = (candidate.credential)(&format!("http://127.0.0.1:{port}"), is_valid);
     connect(credential, &workshop).map_err(|why| anyhow::anyhow!(why))
 }
