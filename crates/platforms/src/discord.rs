@@ -95,15 +95,12 @@ impl Discord {
     ) -> Result<MessageId, Outcome> {
         let load = upload::load(outgoing, body?).await?;
         let channel = outbound::channel(&outgoing.to);
-        let reply = match changed {
-            Some(id) => {
-                let path = ["channels", channel, "messages", id.as_str()];
-                self.client.ask(Method::PATCH, &path, load).await
-            }
-            None => {
-                let path = ["channels", channel, "messages"];
-                self.client.ask(Method::POST, &path, load).await
-            }
+        let reply = if let Some(id) = changed {
+            let path = ["channels", channel, "messages", id.as_str()];
+            self.client.ask(Method::PATCH, &path, load).await
+        } else {
+            let path = ["channels", channel, "messages"];
+            self.client.ask(Method::POST, &path, load).await
         };
         classify::sent(reply, changed)
     }

@@ -77,6 +77,8 @@ struct Hands<'a> {
 
 impl Hands<'_> {
     async fn take(&mut self, dispatch: Dispatch) -> Result<(), Disconnected> {
+        // Whatever comes first says that the session is there.
+        self.hearing.connected()?;
         let Dispatch { seq, name, body } = dispatch;
         match name.as_str() {
             "READY" => self.begin(seq, body).await?,
@@ -207,13 +209,11 @@ impl Hands<'_> {
             Load::Query(vec![("after", after), ("limit", limit)])
         };
         let path = ["channels", channel, "messages"];
-        match self.look(&path, fields).await? {
-            Some(page) => Ok(page),
-            None => {
-                self.hearing.place().forget(channel);
-                Ok(Vec::new())
-            }
+        let page = self.look(&path, fields).await?;
+        if page.is_none() {
+            self.hearing.place().forget(channel);
         }
+        Ok(page.unwrap_or_default())
     }
 
     /// What is there; none if it is not for us. Whatever goes by is waited for.
@@ -250,7 +250,7 @@ impl Hands<'_> {
         let (channel, id) = (message.channel_id.clone(), message.id.clone());
         let is_direct = came == Came::Live && message.guild_id.is_none();
         let spot = self.spot(&channel, is_direct).await?;
-        let event = inbound::message(self.hearing.listener(), &spot, message);
+        let event = inbound::message(self.hearing.listener(), &spot, &message);
         if let Some(event) = event {
             self.accept(event).await?;
         }
@@ -261,7 +261,7 @@ impl Hands<'_> {
     async fn edited(&self, message: Message) -> Result<(), Disconnected> {
         let is_direct = message.guild_id.is_none();
         let spot = self.spot(&message.channel_id, is_direct).await?;
-        match inbound::edited(self.hearing.listener(), &spot, message) {
+        match inbound::edited(self.hearing.listener(), &spot, &message) {
             Some(event) => self.accept(event).await.map(drop),
             None => Ok(()),
         }

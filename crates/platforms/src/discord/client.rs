@@ -123,7 +123,8 @@ impl Client {
         let address = Url::parse(address).map_err(|_| "its address cannot be read".to_owned())?;
         let is_ours = address.origin() == self.base.origin();
         let host = address.host_str().unwrap_or_default();
-        if !is_ours && !(address.scheme() == "https" && FILE_HOSTS.contains(&host)) {
+        let is_theirs = address.scheme() == "https" && FILE_HOSTS.contains(&host);
+        if !is_ours && !is_theirs {
             return Err(format!("it is at {host:?}, which is not Discord's"));
         }
         let request = self.http.get(address).header(USER_AGENT, AGENT);

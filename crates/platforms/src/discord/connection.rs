@@ -2,7 +2,7 @@
 //! one of them ends.
 
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::StreamExt as _;
@@ -35,6 +35,9 @@ pub(super) struct Hearing<'a> {
     pub(super) intake: &'a dyn Intake,
     /// The bot's own id.
     pub(super) bot: String,
+    /// What it is called.
+    name: String,
+    is_connected: AtomicBool,
     /// Where the gateway is.
     pub(super) entrance: Entrance,
     place: Mutex<Place>,
@@ -52,12 +55,6 @@ pub(super) async fn receive(discord: &Discord, intake: &dyn Intake) -> Disconnec
 
 async fn hear(discord: &Discord, intake: &dyn Intake) -> Result<Infallible, Disconnected> {
     let me: User = discord.client.get(&["users", "@me"]).await?;
-    let identity = Identity {
-        id: me.id.as_str().into(),
-        name: me.username,
-    };
-    intake.connected(&discord.account, &identity)?;
-    tracing::info!(account = %discord.account.name, bot = me.id, name = identity.name, "connected");
     register(discord).await?;
     let kept = intake.kept(&discord.account).await;
     let kept = kept.map_err(|error| lost(error.to_string()))?;
@@ -66,7 +63,9 @@ async fn hear(discord: &Discord, intake: &dyn Intake) -> Result<Infallible, Disc
     let hearing = Hearing {
         discord,
         intake,
+        name: me.username,
         bot: me.id,
+        is_connected: AtomicBool::new(false),
         place: Mutex::new(Place::read(kept.as_deref()).unwrap_or_default()),
         beginnings: AtomicU32::new(entrance.session_start_limit.remaining),
         entrance,
@@ -84,8 +83,27 @@ impl Hearing<'_> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps where the account stands. If that fails, more comes again than has to.
+    /// Says once that Discord has let us in: a session is there, and what is written from now on is heard.
+    pub(super) fn connected(&self) -> Result<(), Disconnected> {
+        if self.is_connected.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let identity = Identity {
+            id: self.bot.as_str().into(),
+            name: self.name.clone(),
+        };
+        let account = &self.discord.account;
+        self.intake.connected(account, &identity)?;
+        self.is_connected.store(true, Ordering::Relaxed);
+        tracing::info!(account = %account.name, bot = self.bot, name = self.name, "connected");
+        Ok(())
+    }
+
+    /// Keeps where the account stands, if it ever was connected. If that fails, more comes again than has to.
     pub(super) async fn keep(&self) {
+        if !self.is_connected.load(Ordering::Relaxed) {
+            return;
+        }
         let place = self.place().write();
         let account = &self.discord.account;
         if let Err(error) = self.intake.keep(account, place).await {

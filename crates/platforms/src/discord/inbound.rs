@@ -45,7 +45,7 @@ pub(super) struct Listener<'a> {
 }
 
 /// What somebody wrote.
-pub(super) fn message(listener: Listener<'_>, spot: &Spot, message: Message) -> Option<Event> {
+pub(super) fn message(listener: Listener<'_>, spot: &Spot, message: &Message) -> Option<Event> {
     if message.author.id == listener.bot || !WRITTEN.contains(&message.kind) {
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn message(listener: Listener<'_>, spot: &Spot, message: Message) -> 
 }
 
 /// What somebody changed. An update without the time of a change is about something else: a preview of a link.
-pub(super) fn edited(listener: Listener<'_>, spot: &Spot, message: Message) -> Option<Event> {
+pub(super) fn edited(listener: Listener<'_>, spot: &Spot, message: &Message) -> Option<Event> {
     let edited_at = message.edited_timestamp.clone()?;
     if message.author.id == listener.bot || !WRITTEN.contains(&message.kind) {
         return None;
@@ -103,21 +103,27 @@ pub(super) fn reacted(
 }
 
 /// A button that was pressed, or a command that was chosen from the menu: that one becomes the text that it stands for.
-pub(super) fn interaction(listener: Listener<'_>, spot: &Spot, used: Interaction) -> Option<Event> {
-    let member = used.member.as_ref();
-    let user = member.and_then(|it| it.user.clone()).or(used.user)?;
+pub(super) fn interaction(
+    listener: Listener<'_>,
+    spot: &Spot,
+    interaction: Interaction,
+) -> Option<Event> {
+    let Interaction { id, data, .. } = interaction;
+    let member = interaction.member.as_ref();
+    let user = member.and_then(|it| it.user.clone());
+    let user = user.or(interaction.user)?;
     let principal = listener.principal(&user, member);
-    let sent_at = made_at(&used.id).map(Timestamp::from_millis);
-    let (token, message, kind) = match used.kind {
+    let sent_at = made_at(&id).map(Timestamp::from_millis);
+    let (token, message, kind) = match interaction.kind {
         COMPONENT => {
-            let (token, choice) = outbound::carried(&used.data.custom_id)?;
-            let message = used.message.map(|it| MessageId::from(it.id));
+            let (token, choice) = outbound::carried(&data.custom_id)?;
+            let message = interaction.message.map(|it| MessageId::from(it.id));
             let kind = EventKind::Pressed { token, choice };
-            (format!("press:{}", used.id), message, kind)
+            (format!("press:{id}"), message, kind)
         }
         COMMAND => {
-            let text = std::iter::once(format!("/{}", used.data.name));
-            let given = used.data.options.iter().map(|it| spelled(&it.value));
+            let text = std::iter::once(format!("/{}", data.name));
+            let given = data.options.iter().map(|it| spelled(&it.value));
             let text: Vec<_> = text.chain(given).filter(|it| !it.is_empty()).collect();
             let content = Content {
                 text: text.join(" "),
@@ -125,7 +131,7 @@ pub(super) fn interaction(listener: Listener<'_>, spot: &Spot, used: Interaction
                 mention: Mention::Direct,
                 ..Content::default()
             };
-            let token = format!("command:{}", used.id);
+            let token = format!("command:{id}");
             (token, None, EventKind::Message(content))
         }
         _ => return None,
@@ -146,16 +152,16 @@ fn spelled(value: &Value) -> String {
 fn written(
     listener: Listener<'_>,
     spot: &Spot,
-    message: Message,
+    message: &Message,
     wrap: fn(Content) -> EventKind,
 ) -> Event {
     let principal = listener.principal(&message.author, message.member.as_ref());
     let sent_at = made_at(&message.id).map(Timestamp::from_millis);
     let is_program = message.author.bot || message.webhook_id.is_some();
     let is_mentioned = message.mentions.iter().any(|it| it.id == listener.bot);
-    let answered = message.referenced_message.as_deref();
+    let answered = message.answers.as_deref();
     let is_answer = answered.is_some_and(|it| it.author.id == listener.bot);
-    let forwarded = message.message_snapshots.first();
+    let forwarded = message.forwards.first();
     let forwarded = forwarded.map(|it| it.message.content.clone());
     let text = unaddressed(&message.content, listener.bot);
     let content = Content {
@@ -164,7 +170,7 @@ fn written(
         } else {
             text.to_owned()
         },
-        attachments: attachments(&message),
+        attachments: attachments(message),
         quote: answered.map(|it| Quote {
             message: it.id.as_str().into(),
             author: Some(listener.principal(&it.author, None)),

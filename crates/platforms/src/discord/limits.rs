@@ -72,8 +72,9 @@ pub(super) struct Limits {
 impl Limits {
     /// Takes one from what is left; or says how long there is nothing left.
     pub(super) fn take(&mut self, route: &Route, now: Duration) -> Result<(), Duration> {
-        if let Some(until) = self.closed_until.filter(|until| *until > now) {
-            return Err(until - now);
+        let wait = self.closed_until.and_then(|until| until.checked_sub(now));
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            return Err(wait);
         }
         let key = self.key(route);
         let Some(bucket) = self.buckets.get_mut(&key) else {
@@ -84,7 +85,7 @@ impl Limits {
             return Ok(());
         }
         if bucket.remaining == 0 {
-            return Err(bucket.resets - now);
+            return Err(bucket.resets.saturating_sub(now));
         }
         bucket.remaining -= 1;
         Ok(())

@@ -17,6 +17,7 @@ use talaria_domain::names::ThreadId;
 use talaria_domain::question::{Button, Choice, Prompt, TokenHash};
 
 use super::channels::kind;
+use crate::markup::{self, Dialect};
 
 /// How much text fits into a message ("Message Resource", create message). Discord's API counts code points
 /// (discord-api-docs, issue 1315).
@@ -105,7 +106,8 @@ pub(super) fn file_name(name: Option<&str>) -> String {
 
 fn render(markdown: &str, form: TextForm) -> String {
     match form {
-        TextForm::Markdown | TextForm::Plain => markdown.to_owned(),
+        TextForm::Markdown => markup::fit(markdown, Dialect::ChatMarkdown, LIMIT).text,
+        TextForm::Plain => markdown.to_owned(),
     }
 }
 

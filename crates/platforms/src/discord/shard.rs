@@ -47,7 +47,7 @@ pub(super) async fn serve(hearing: &Hearing<'_>, shard: Shard) -> Disconnected {
     sleep(BEGINNINGS * (shard.index / at_once)).await;
     let mut in_vain = 0;
     loop {
-        let next = connect(hearing, shard).await;
+        let next = Box::pin(connect(hearing, shard)).await;
         if matches!(next, Next::Fresh(..)) {
             hearing.place().end(shard);
         }

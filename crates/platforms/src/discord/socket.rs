@@ -57,11 +57,10 @@ impl Socket {
         loop {
             return match self.0.next().await {
                 Some(Ok(Message::Text(text))) => Came::Text(text.to_string()),
-                Some(Ok(Message::Binary(_))) => Came::Garbage,
                 Some(Ok(Message::Close(frame))) => Came::End(ended(frame.as_ref())),
                 // What keeps the connection itself alive is answered below us.
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-                Some(Err(Error::Utf8(_))) => Came::Garbage,
+                Some(Ok(Message::Binary(_)) | Err(Error::Utf8(_))) => Came::Garbage,
                 Some(Err(error)) => Came::End(Closed::Ended(lost(format!("the gateway: {error}")))),
                 None => Came::End(Closed::Ended(lost("the gateway hung up".to_owned()))),
             };

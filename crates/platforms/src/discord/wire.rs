@@ -135,10 +135,10 @@ pub(super) struct Message {
     pub(super) flags: u64,
     #[serde(default)]
     pub(super) webhook_id: Option<String>,
-    #[serde(default)]
-    pub(super) referenced_message: Option<Box<Message>>,
-    #[serde(default)]
-    pub(super) message_snapshots: Vec<Snapshot>,
+    #[serde(default, rename = "referenced_message")]
+    pub(super) answers: Option<Box<Message>>,
+    #[serde(default, rename = "message_snapshots")]
+    pub(super) forwards: Vec<Snapshot>,
 }
 
 /// A message that was forwarded.

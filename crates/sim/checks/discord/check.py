@@ -10,15 +10,22 @@ import asyncio
 import io
 import json
 import sys
+import time
+import urllib.parse
 import urllib.request
 
 import discord
+import yarl
 from discord import app_commands
+from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 URL, TOKEN = sys.argv[1].rstrip("/"), sys.argv[2]
 Route.BASE = f"{URL}/api/v10"
+DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(URL.replace("http", "ws", 1))
 PATIENCE = 30
+# A room of its own, so that it can be checked again.
+ROOM = f"room {time.time_ns()}"
 
 
 def sim(path, body=None):
@@ -34,8 +41,16 @@ async def at_sim(path, body=None):
     return await asyncio.to_thread(sim, path, body)
 
 
+async def chat_of(name, thread=None):
+    """What a person sees."""
+    path = f"chats/{urllib.parse.quote(name)}"
+    if thread is not None:
+        path += f"?thread={urllib.parse.quote(thread)}"
+    return await at_sim(path)
+
+
 def write(text, **more):
-    written = {"chat": "general", "kind": "group", "sender": "ada", "text": text}
+    written = {"chat": ROOM, "kind": "group", "sender": "ada", "text": text}
     return {**written, **more}
 
 
@@ -70,7 +85,7 @@ async def talk(bot):
     message = await bot.next()
     assert message.content == f"<@{bot.user.id}> hello", message.content
     assert bot.user in message.mentions
-    assert message.guild is not None and message.channel.name == "general"
+    assert message.guild is not None and message.channel.name == ROOM
 
     reply = await message.reply("hi", mention_author=False)
     assert reply.reference.message_id == message.id
@@ -81,7 +96,7 @@ async def talk(bot):
     await message.add_reaction("👀")
     await message.remove_reaction("👀", bot.user)
     await message.add_reaction("✅")
-    chat = await at_sim("chats/general")
+    chat = await chat_of(ROOM)
     assert [shown["text"] for shown in chat["messages"]] == ["hello", "hi, ada"], chat
     assert chat["messages"][1]["reply_to"] == str(message.id)
     assert chat["messages"][0]["marks"] == [[str(bot.user.id), "✅"]], chat
@@ -90,12 +105,12 @@ async def talk(bot):
 
 
 async def direct(bot):
-    await at_sim("message", write("psst", chat="chat of ada", kind="direct"))
+    await at_sim("message", write("psst", chat=f"chat of {ROOM}", kind="direct", sender=ROOM))
     message = await bot.next()
     assert isinstance(message.channel, discord.DMChannel), message.channel
     await message.channel.send("yes?")
     await message.author.send("are you there?")
-    chat = await at_sim("chats/chat%20of%20ada")
+    chat = await chat_of(f"chat of {ROOM}")
     texts = [shown["text"] for shown in chat["messages"]]
     assert texts == ["psst", "yes?", "are you there?"], texts
 
@@ -126,7 +141,7 @@ async def choose(bot):
 
     registered = await bot.tree.sync()
     assert [command.name for command in registered] == ["title"], registered
-    command = {"chat": "general", "kind": "group", "sender": "ada", "name": "title", "text": "plans"}
+    command = {"chat": ROOM, "kind": "group", "sender": "ada", "name": "title", "text": "plans"}
     await at_sim("command", command)
     assert await asyncio.wait_for(chosen, PATIENCE) == "plans"
 
@@ -144,18 +159,18 @@ async def files(bot, message):
 
 
 async def threads(bot, message):
-    thread = await message.create_thread(name="plans")
+    thread = await message.create_thread(name=f"{ROOM} plans")
     await thread.send("here")
-    chat = await at_sim("chats/general?thread=plans")
+    chat = await chat_of(ROOM, f"{ROOM} plans")
     assert [shown["text"] for shown in chat["messages"]] == ["here"], chat
-    await at_sim("message", write("in it", thread="plans"))
+    await at_sim("message", write("in it", thread=f"{ROOM} plans"))
     heard = await bot.next()
     assert isinstance(heard.channel, discord.Thread), heard.channel
-    assert heard.channel.id == thread.id and heard.channel.parent.name == "general"
-    await at_sim("message", write("an idea", chat="ideas", kind="forum", thread="post"))
+    assert heard.channel.id == thread.id and heard.channel.parent.name == ROOM
+    await at_sim("message", write("an idea", chat=f"{ROOM} ideas", kind="forum", thread=f"{ROOM} post"))
     heard = await bot.next()
     assert isinstance(heard.channel.parent, discord.ForumChannel), heard.channel.parent
-    await at_sim("message", write("news", chat="news", kind="channel"))
+    await at_sim("message", write("news", chat=f"{ROOM} news", kind="channel"))
     heard = await bot.next()
     assert heard.channel.is_news()
 
@@ -189,7 +204,7 @@ async def errors(bot, message):
 
 async def history(bot, message):
     texts = [it.content async for it in message.channel.history(after=message, limit=None)]
-    chat = await at_sim("chats/general?thread=")
+    chat = await chat_of(ROOM, "")
     shown = [it["text"] for it in chat["messages"]][1:]
     assert texts == shown, (texts, shown)
 

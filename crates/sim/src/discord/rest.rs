@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::Vendor;
 use super::names::{thread_id, user_id};
 use super::render;
-use super::wants::{No, Wanted};
+use super::wants::{No, Wanted, snowflake};
 use super::world::{Bot, Channel, Chosen, World};
 use crate::vendor::line::Line;
 use crate::vendor::stage::now;
@@ -232,13 +232,13 @@ async fn entrance(State(vendor): At) -> Json<Value> {
 
 #[derive(Deserialize)]
 struct Recipient {
-    recipient_id: String,
+    recipient_id: Value,
 }
 
 /// A direct conversation with somebody, who may have one already.
 async fn direct(State(vendor): At, Json(wanted): Json<Recipient>) -> Response {
     let body = vendor.with(|world| {
-        let id = wanted.recipient_id;
+        let id = snowflake(&wanted.recipient_id);
         let with = |channel: &Channel| channel.with.as_ref().is_some_and(|it| user_id(it) == id);
         let mut known = world.channels.iter();
         let known = known.find(|(_, channel)| with(channel));
@@ -452,12 +452,20 @@ fn marked(
     }
 }
 
-/// "Receiving and Responding", create interaction response.
+#[derive(Deserialize)]
+struct Echo {
+    with_response: Option<String>,
+}
+
+/// "Receiving and Responding", create interaction response; told what became of it, if that is wanted.
 async fn answer(
     State(vendor): At,
-    Path((_, token)): Path<(String, String)>,
+    Path((id, token)): Path<(String, String)>,
+    Query(Echo { with_response }): Query<Echo>,
     Json(with): Json<Value>,
 ) -> Response {
+    let resource = json!({ "type": with["type"] });
+    let told = json!({ "interaction": { "id": id, "type": 2 }, "resource": resource });
     vendor.with(|world| match world.interactions.get_mut(&token) {
         None => refuse(&No::of(404, 10_062, "Unknown interaction")),
         Some((_, Some(_))) => {
@@ -466,6 +474,9 @@ async fn answer(
         }
         Some((_, answer)) => {
             *answer = Some(with);
+            if with_response.is_some_and(|it| it == "1" || it == "true") {
+                return Json(told).into_response();
+            }
             StatusCode::NO_CONTENT.into_response()
         }
     })

@@ -141,6 +141,12 @@ impl Connection {
         match frame["op"].as_u64() {
             Some(1) => {
                 self.remember(On::Updates, "heartbeat", frame["d"].clone());
+                let seq = frame["d"]
+                    .as_u64()
+                    .and_then(|seq| usize::try_from(seq).ok());
+                if let (Some(seq), Some((id, _))) = (seq, &self.session) {
+                    self.vendor.with(|world| world.heard(id, seq));
+                }
                 self.say(&json!({ "op": 11, "d": null, "s": null, "t": null }))
                     .await
             }

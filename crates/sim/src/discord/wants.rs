@@ -125,9 +125,17 @@ struct Button {
 
 #[derive(Debug, Deserialize)]
 struct Reference {
-    message_id: String,
+    message_id: Value,
     #[serde(default = "yes")]
     fail_if_not_exists: bool,
+}
+
+/// An id as a text: Discord takes numbers as well.
+pub(super) fn snowflake(id: &Value) -> String {
+    match id {
+        Value::String(id) => id.clone(),
+        other => other.to_string(),
+    }
 }
 
 const fn yes() -> bool {
@@ -265,7 +273,8 @@ impl World {
         let Some(reference) = reference else {
             return Ok(None);
         };
-        let is_there = self.room.message(&reference.message_id).is_some();
+        let id = snowflake(&reference.message_id);
+        let is_there = self.room.message(&id).is_some();
         if !is_there && reference.fail_if_not_exists {
             let message = "Unknown message";
             return Err(No::form(
@@ -274,7 +283,7 @@ impl World {
                 message,
             ));
         }
-        Ok(is_there.then(|| reference.message_id.clone()))
+        Ok(is_there.then_some(id))
     }
 
     /// Discord's limit for a channel, where there is one.

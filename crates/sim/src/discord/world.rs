@@ -106,6 +106,8 @@ struct Session {
     frames: Vec<Value>,
     /// How much of it was told on the last connection.
     told: usize,
+    /// How much of it the bot says that it has.
+    heard: usize,
     /// The connection that has it.
     line: u64,
 }
@@ -171,9 +173,7 @@ impl vendor::World for World {
         let newest = |bot: &Bot| {
             let sessions = self.sessions.values();
             let last = sessions.filter(|session| session.bot == bot.id).last();
-            last.map_or(0, |session| {
-                session.frames.len().saturating_sub(session.told)
-            })
+            last.map_or(0, Session::unheard)
         };
         self.bots.iter().map(newest).sum()
     }
@@ -411,6 +411,7 @@ impl World {
             bot: bot.id.clone(),
             frames: Vec::new(),
             told: 0,
+            heard: 0,
             line: 1,
         };
         session.push("READY", render::ready(self, bot, &id));
@@ -434,6 +435,7 @@ impl World {
         }
         session.push("RESUMED", json!({ "_trace": [] }));
         session.told = seq;
+        session.heard = session.heard.max(seq);
         session.line += 1;
         Some(session.line)
     }
@@ -452,6 +454,13 @@ impl World {
         Some(frame)
     }
 
+    /// A bot says how far it has heard.
+    pub(super) fn heard(&mut self, id: &str, seq: usize) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.heard = session.heard.max(seq);
+        }
+    }
+
     /// A session is over.
     pub(super) fn end(&mut self, id: &str) {
         self.sessions.remove(id);
@@ -459,6 +468,15 @@ impl World {
 }
 
 impl Session {
+    /// What somebody did that the bot has not said it has. Heartbeats are all that says so.
+    fn unheard(&self) -> usize {
+        let is_deed = |frame: &&Value| {
+            let name = frame["t"].as_str().unwrap_or_default();
+            name.starts_with("MESSAGE_") || name == "INTERACTION_CREATE"
+        };
+        self.frames.iter().skip(self.heard).filter(is_deed).count()
+    }
+
     fn push(&mut self, name: &str, body: Value) {
         let seq = self.frames.len() + 1;
         let frame = json!({ "op": 0, "t": name, "s": seq, "d": body });

@@ -58,7 +58,7 @@ fn arrived(body: Value, kind: ChatKind) -> Option<Event> {
     message(
         listener(&account),
         &room(kind),
-        serde_json::from_value(body).unwrap(),
+        &serde_json::from_value(body).unwrap(),
     )
 }
 
@@ -256,7 +256,7 @@ fn a_change_is_one_only_with_its_time() {
     let account = account();
     let read = |fields: Value| {
         let body = serde_json::from_value(with(&fields)).unwrap();
-        edited(listener(&account), &room(ChatKind::Group), body)
+        edited(listener(&account), &room(ChatKind::Group), &body)
     };
     assert_eq!(read(json!({})), None, "a preview of a link");
     let own = json!({ "edited_timestamp": "t", "author": { "id": "111" } });
