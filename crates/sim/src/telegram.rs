@@ -18,7 +18,6 @@ pub(crate) mod candidate;
 
 mod api;
 mod arguments;
-pub(crate) mod candidate;
 mod files;
 mod hooks;
 mod markup;
