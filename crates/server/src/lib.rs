@@ -27,6 +27,7 @@
 
 pub mod connection;
 pub mod courier;
+pub mod doorkeeper;
 pub mod health;
 pub mod serve;
 pub mod shared;

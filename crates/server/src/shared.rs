@@ -17,6 +17,7 @@ use crate::access::host::{Hosts, Reach};
 use crate::access::keys::{KnownKeys, OperatorKeys};
 use crate::access::ring::Ring;
 use crate::courier::Courier;
+use crate::doorkeeper::Doorkeeper;
 use crate::health::Health;
 use crate::openai::allowance::Allowances;
 use crate::places::Places;
@@ -37,6 +38,8 @@ pub struct Shared {
     pub health: Arc<dyn Health>,
     /// The way out for texts without an agent.
     pub courier: Arc<dyn Courier>,
+    /// Who says who may come in.
+    pub doorkeeper: Arc<dyn Doorkeeper>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

@@ -19,6 +19,8 @@ pub enum Wake {
     Jobs,
     /// A question has ended.
     Question(QuestionId),
+    /// Somebody was let in, or no longer is.
+    Access,
     /// Signals were lost: look at everything.
     Everything,
 }
@@ -31,6 +33,7 @@ impl Wake {
             Self::Target(target) => format!("target {}", target.0),
             Self::Jobs => "jobs".to_owned(),
             Self::Question(question) => format!("question {question}"),
+            Self::Access => "access".to_owned(),
             Self::Everything => "everything".to_owned(),
         }
     }
@@ -42,6 +45,7 @@ impl Wake {
             Some(("target", id)) => id.parse().ok().map(|id| Self::Target(TargetKey(id))),
             Some(("question", id)) => id.parse().ok().map(Self::Question),
             None if text == "jobs" => Some(Self::Jobs),
+            None if text == "access" => Some(Self::Access),
             _ => None,
         };
         understood.unwrap_or(Self::Everything)
@@ -89,7 +93,8 @@ mod tests {
         let lane = Wake::Lane(SessionId::next(&SeededIds::from_seed(1), Timestamp::ZERO));
         let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
         let question = Wake::Question(QuestionId::from_bytes([7; 16]));
-        for wake in [lane, target, question, Wake::Jobs, Wake::Everything] {
+        let plain = [Wake::Jobs, Wake::Access, Wake::Everything];
+        for wake in [lane, target, question].into_iter().chain(plain) {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }
         assert_eq!(Wake::decode("something newer"), Wake::Everything);

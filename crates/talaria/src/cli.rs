@@ -7,6 +7,7 @@ mod dead;
 mod doctor;
 mod jobs;
 mod key;
+mod pair;
 mod send;
 mod sessions;
 mod status;
@@ -61,6 +62,7 @@ enum Command {
     Jobs(jobs::Jobs),
     Send(send::Send),
     Key(key::Key),
+    Pair(pair::Pair),
     Why(why::Why),
 }
 
@@ -103,7 +105,8 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Jobs(jobs) => jobs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
-        Command::Why(why) => why.run(context),
+        Command::Pair(pair) => pair.run(context).await,
+        Command::Why(why) => why.run(context).await,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod banner;
 mod desk;
+pub(crate) mod doorkeeper;
 mod early_exits;
 mod log;
 mod rooms;
@@ -157,6 +158,7 @@ impl Room {
             live: self.gateway.live(),
             health: Arc::new(Desk(self.gateway.clone())),
             courier: Arc::new(Desk(self.gateway.clone())),
+            doorkeeper: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

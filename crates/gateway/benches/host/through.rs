@@ -152,6 +152,7 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
             edit_pace: Duration::ZERO,
             doubt: DoubtPolicy::PreferLoss,
         }],
+        routes: Vec::new(),
         bindings,
         limits: Limits::default(),
         split: pieces,

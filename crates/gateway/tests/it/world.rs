@@ -13,9 +13,10 @@ use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, BusyPolicy, Profile};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
-use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::routing::Route;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
 };
@@ -44,7 +45,9 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) sharing: Sharing,
     pub(crate) window: usize,
-    pub(crate) anyone: bool,
+    /// Who may talk. Here everything that is said in a room counts, unless a story says otherwise.
+    pub(crate) access: AccessPolicy,
+    pub(crate) routes: Vec<Route>,
     pub(crate) authority: Authority,
     /// What thinks where the profile's own script does not.
     pub(crate) bindings: Bindings,
@@ -91,7 +94,8 @@ impl Default for Setup {
             limits: Limits::default(),
             sharing: Sharing::default(),
             window: 1_000_000,
-            anyone: false,
+            access: known(),
+            routes: Vec::new(),
             authority: Authority {
                 rights: Right::ALL.into(),
                 ..Authority::default()
@@ -99,6 +103,18 @@ impl Default for Setup {
             bindings: Bindings::default(),
             has_neighbour: false,
         }
+    }
+}
+
+/// Three people are known, and everything that they say counts.
+pub(crate) fn known() -> AccessPolicy {
+    AccessPolicy {
+        allow: ["ada", "bob", "cyd"].map(Into::into).into(),
+        groups: Groups {
+            mention: Mentions::Optional,
+            ..Groups::default()
+        },
+        ..AccessPolicy::default()
     }
 }
 
@@ -292,11 +308,7 @@ async fn start(
     }
     let account = |account: Account| AccountSettings {
         adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
-        access: AccessPolicy {
-            allow: ["ada", "bob", "cyd"].map(Into::into).into(),
-            anyone: setup.anyone,
-            ..AccessPolicy::default()
-        },
+        access: setup.access.clone(),
         merge_window: setup.merge_window,
         rate: setup.rate,
         account_rate: Rate::UNLIMITED,
@@ -307,6 +319,7 @@ async fn start(
         node: "node".into(),
         profiles: [(profile.profile.name.clone(), profile)].into(),
         accounts: accounts.into_iter().map(account).collect(),
+        routes: setup.routes.clone(),
         bindings: setup.bindings.clone(),
         limits: setup.limits,
         split: pieces,

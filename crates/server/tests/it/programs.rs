@@ -183,6 +183,7 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         node: "node".into(),
         profiles: [("assistant".into(), profile), ("scholar".into(), scholar)].into(),
         accounts,
+        routes: Vec::new(),
         bindings: Bindings::default(),
         limits: Limits::default(),
         split: pieces,
@@ -202,7 +203,8 @@ fn shared(
         intake: gateway.intake(),
         live: gateway.live(),
         health: stand_in.clone(),
-        courier: stand_in,
+        courier: stand_in.clone(),
+        doorkeeper: stand_in,
         clock,
         ids,
         keys: OperatorKeys {

@@ -161,6 +161,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
         live: gateway.clone(),
         health: gateway.clone(),
         courier: gateway.clone(),
+        doorkeeper: gateway.clone(),
         clock: gateway.clock.clone(),
         ids: gateway.ids.clone(),
         keys: OperatorKeys {

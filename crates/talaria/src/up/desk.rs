@@ -7,16 +7,21 @@ use talaria_gateway::Gateway;
 use talaria_gateway::lifecycle::Said;
 use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
-use talaria_server::health::{Condition, Health, PartReport, Report};
+use talaria_server::health::{Condition, Health, PartReport, Report, TurnedAway};
 
 /// The gateway, as the server asks it.
 pub(super) struct Desk(pub(super) Gateway);
 
 impl Health for Desk {
     fn report(&self) -> Report {
+        let away = self.0.doors().turned_away();
         Report {
             parts: self.0.health().into_iter().map(part).collect(),
             lanes_running: self.0.load().turns,
+            turned_away: TurnedAway {
+                ignored: away.ignored,
+                refused: away.refused,
+            },
         }
     }
 }
