@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use talaria_domain::address::Address;
 use talaria_domain::binding::{self, Binding, EventPattern};
 use talaria_domain::clock::{Clock as _, SystemClock};
-use talaria_domain::names::ProfileName;
+use talaria_domain::names::{ChatId, ProfileName, ThreadId};
 use talaria_gateway::access::doors::{self, Entrance};
 use talaria_gateway::access::{AccessPolicy, Trust};
 use talaria_platforms::local::SURFACES;
@@ -142,8 +142,8 @@ async fn ask(context: &Context, supposed: &Supposed) -> Result<Option<Value>, Fa
     let who = &supposed.who;
     let named = format!("{}/{}/{}", who.platform, who.account, who.user);
     let query = [
-        ("chat", supposed.chat.as_ref().map(|it| it.as_str())),
-        ("thread", supposed.thread.as_ref().map(|it| it.as_str())),
+        ("chat", supposed.chat.as_ref().map(ChatId::as_str)),
+        ("thread", supposed.thread.as_ref().map(ThreadId::as_str)),
         ("command", supposed.command.as_deref()),
     ];
     let query: Vec<(&str, &str)> = query

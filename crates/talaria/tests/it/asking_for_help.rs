@@ -30,6 +30,12 @@ const COMMANDS: &[&[&str]] = &[
     &["key", "create"],
     &["key", "list"],
     &["key", "revoke"],
+    &["pair"],
+    &["pair", "list"],
+    &["pair", "approve"],
+    &["pair", "deny"],
+    &["pair", "revoke"],
+    &["why"],
 ];
 
 #[tokio::test]
@@ -55,6 +61,7 @@ async fn commands_that_print_something_can_print_json() {
         &["jobs"],
         &["key"],
         &["key", "revoke"],
+        &["pair"],
     ];
     for command in COMMANDS.iter().filter(|command| !silent.contains(command)) {
         let help = home.run(&[*command, &["--help"]].concat()).await;
@@ -68,7 +75,7 @@ async fn help_is_whole_and_knows_its_version() {
     let help = home.run(&["--help"]).await;
     help.shows(&[
         "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "send",
-        "key",
+        "key", "pair", "why",
     ]);
     help.shows(&["69", "78"]);
     home.run(&["--version"]).await.shows(&["talaria "]);
@@ -87,6 +94,8 @@ async fn what_makes_no_sense_is_wrong_usage() {
         &["sessions", "list", "--limit", "many"],
         &["key", "create", "x", "--scope", "everything"],
         &["send", "somewhere"],
+        &["pair", "approve", "ABCD2345", "--role", "emperor"],
+        &["why"],
     ];
     for arguments in wrong {
         let refused = home.run(arguments).await;
