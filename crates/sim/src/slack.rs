@@ -16,6 +16,7 @@ pub mod hooks;
 
 mod api;
 mod arguments;
+pub(crate) mod candidate;
 mod methods;
 mod socket;
 mod told;

@@ -4,6 +4,7 @@
 
 mod banner;
 mod desk;
+pub(crate) mod doorkeeper;
 mod early_exits;
 mod log;
 mod rooms;
@@ -158,6 +159,8 @@ impl Room {
             health: Arc::new(Desk(self.gateway.clone())),
             courier: Arc::new(Desk(self.gateway.clone())),
             hooks: Arc::new(Desk(self.gateway.clone())),
+            rights: Arc::new(Desk(self.gateway.clone())),
+            doorkeeper: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

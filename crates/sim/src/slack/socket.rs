@@ -177,6 +177,7 @@ impl Served<'_> {
                 self.vendor.with(|world| world.close_way(self.way));
                 std::future::pending().await
             }
+            Mishap::Garbage => self.say(&json!(["no envelope"])).await,
             Mishap::Answer { status, code } => {
                 let reason = match (status, code.as_str()) {
                     (401 | 403, "") => "link_disabled",

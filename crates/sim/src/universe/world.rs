@@ -11,13 +11,13 @@ use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, Profile};
 use talaria_domain::scope::StatePolicy;
-use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
 use talaria_gateway::{Gateway, Parts};
 use talaria_platforms::split::pieces;
-use talaria_store::{Ledger, Tx};
+use talaria_store::{Ledger, Tx, runs};
 
 use super::cast::{ACCOUNTS, PEOPLE, PLATFORM, PROFILE, STRANGER, Written};
 use super::evidence::{Evidence, Testimony};
@@ -145,6 +145,7 @@ impl World {
                 accounts: vendors
                     .map(|(vendor, (name, _))| self.account(vendor, name, ids))
                     .collect(),
+                routes: Vec::new(),
                 bindings: Bindings::default(),
                 limits: settings.limits,
                 split: pieces,
@@ -169,7 +170,8 @@ impl World {
         authority.with(ResourceKind::Tool, LEVER, Grant::of(["call"]))
     }
 
-    /// An operator takes the tool away from every run that is under way.
+    /// An operator takes the tool away from every run that is under way, for good: as the gateway does it, in the ledger
+    /// first. A run that has ended there loses nothing, whoever still believes in it.
     pub(super) fn revoke(&self) {
         let revocation = Revocation::Resource {
             kind: ResourceKind::Tool,
@@ -179,7 +181,14 @@ impl World {
         for gateway in &self.gateways {
             for run in gateway.active_runs().list() {
                 let id = run.registration().run;
-                run.revoke(&revocation);
+                let (what, now) = (revocation.clone(), self.clock.now());
+                if self
+                    .look(move |tx| runs::revoke(tx, id, &what, now))
+                    .is_err()
+                {
+                    continue;
+                }
+                gateway.active_runs().revoke_from(id, &revocation);
                 self.script.lose(id);
                 self.trace
                     .note(&format!("run {id} loses the lever to an operator"));
@@ -209,6 +218,10 @@ impl World {
             adapter: Arc::new(adapter),
             access: AccessPolicy {
                 allow: known.map(Into::into).collect(),
+                groups: Groups {
+                    mention: Mentions::Optional,
+                    ..Groups::default()
+                },
                 ..AccessPolicy::default()
             },
             merge_window: settings.merge_window,

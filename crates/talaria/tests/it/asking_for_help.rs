@@ -25,11 +25,20 @@ const COMMANDS: &[&[&str]] = &[
     &["jobs"],
     &["jobs", "list"],
     &["jobs", "show"],
+    &["runs"],
+    &["runs", "list"],
+    &["runs", "revoke"],
     &["send"],
     &["key"],
     &["key", "create"],
     &["key", "list"],
     &["key", "revoke"],
+    &["pair"],
+    &["pair", "list"],
+    &["pair", "approve"],
+    &["pair", "deny"],
+    &["pair", "revoke"],
+    &["why"],
 ];
 
 #[tokio::test]
@@ -53,8 +62,10 @@ async fn commands_that_print_something_can_print_json() {
         &["sessions"],
         &["dead"],
         &["jobs"],
+        &["runs"],
         &["key"],
         &["key", "revoke"],
+        &["pair"],
     ];
     for command in COMMANDS.iter().filter(|command| !silent.contains(command)) {
         let help = home.run(&[*command, &["--help"]].concat()).await;
@@ -67,8 +78,8 @@ async fn help_is_whole_and_knows_its_version() {
     let home = Home::empty();
     let help = home.run(&["--help"]).await;
     help.shows(&[
-        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "send",
-        "key",
+        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "runs",
+        "send", "key", "pair", "why", "certify",
     ]);
     help.shows(&["69", "78"]);
     home.run(&["--version"]).await.shows(&["talaria "]);
@@ -87,6 +98,15 @@ async fn what_makes_no_sense_is_wrong_usage() {
         &["sessions", "list", "--limit", "many"],
         &["key", "create", "x", "--scope", "everything"],
         &["send", "somewhere"],
+        &["runs", "revoke", "0198c0de-0000-7000-8000-000000000001"],
+        &[
+            "runs",
+            "revoke",
+            "0198c0de-0000-7000-8000-000000000001",
+            "everything",
+        ],
+        &["pair", "approve", "ABCD2345", "--role", "emperor"],
+        &["why"],
     ];
     for arguments in wrong {
         let refused = home.run(arguments).await;
