@@ -15,7 +15,7 @@ mod text;
 mod wire;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ pub struct Slack {
     people: People,
     /// Who we are, since Slack said so.
     me: Mutex<Option<Me>>,
+    /// Whether somebody else serves this bot.
+    is_turned_away: AtomicBool,
     /// Chats that have no status line.
     without_status: Mutex<BTreeSet<String>>,
     /// The direct chats with people, by their ids.
@@ -85,15 +87,11 @@ impl Slack {
             secret,
             people: People::default(),
             me: Mutex::default(),
+            is_turned_away: AtomicBool::new(false),
             without_status: Mutex::default(),
             direct: Mutex::default(),
             garbled: AtomicU64::new(0),
         }
-    }
-
-    /// Who we are, if Slack has said so.
-    fn me(&self) -> Option<Me> {
-        lock(&self.me).clone()
     }
 
     /// The place that is written to: somebody's id stands for the direct chat with them.

@@ -53,24 +53,48 @@ async fn listen(slack: &Slack, intake: &dyn Intake) -> Result<Infallible, Discon
 
 /// Finds out who we are, and tells it.
 async fn meet(slack: &Slack, intake: &dyn Intake) -> Result<Me, Disconnected> {
+    let (me, name) = ask(slack).await?;
+    let identity = Identity {
+        id: format!("{}/{}", me.team, me.user).into(),
+        name,
+    };
+    let connected = intake.connected(&slack.account, &identity);
+    // What is called in is for somebody else, too.
+    let is_turned_away = connected.is_err();
+    slack.is_turned_away.store(is_turned_away, Ordering::SeqCst);
+    connected?;
+    tracing::info!(account = %slack.account.name, bot = %identity.id, "connected");
+    Ok(me)
+}
+
+/// Who we are: without that nobody can say whom a message is for. A process that is called need not be the one that is
+/// connected. None if Slack does not tell, or somebody else serves this bot.
+pub(super) async fn learn_me(slack: &Slack) -> Option<Me> {
+    if slack.is_turned_away.load(Ordering::SeqCst) {
+        return None;
+    }
+    let known = lock(&slack.me).clone();
+    match known {
+        Some(me) => Some(me),
+        None => ask(slack).await.ok().map(|(me, _)| me),
+    }
+}
+
+/// Asks Slack who we are, and what we are called.
+async fn ask(slack: &Slack) -> Result<(Me, String), Disconnected> {
     let found = slack.client.identify().await?;
     if found.team_id.is_empty() || found.user_id.is_empty() {
         let detail = "the answer to `auth.test` does not say who we are".to_owned();
         return Err(Disconnected::Lost { detail });
     }
-    let identity = Identity {
-        id: format!("{}/{}", found.team_id, found.user_id).into(),
-        name: format!("{} in {}", found.user, found.team),
-    };
+    let name = format!("{} in {}", found.user, found.team);
     let me = Me {
         team: found.team_id,
         user: found.user_id,
         bot: found.bot_id,
     };
     *lock(&slack.me) = Some(me.clone());
-    intake.connected(&slack.account, &identity)?;
-    tracing::info!(account = %slack.account.name, bot = %identity.id, "connected");
-    Ok(me)
+    Ok((me, name))
 }
 
 /// What became of something that Slack told.

@@ -8,7 +8,7 @@ use talaria_domain::adapter::{HookAnswer, HookCall, Intake};
 use url::form_urlencoded;
 
 use super::Slack;
-use super::connection::{Heard, hear, skip};
+use super::connection::{Heard, hear, learn_me, skip};
 use super::inbound::Told;
 use super::wire::Callback;
 use crate::webhook::{Scheme, Verified};
@@ -62,8 +62,8 @@ async fn believe(
             Err(answer) => return answer,
         },
     };
-    let Some(me) = slack.me() else {
-        // Nobody knows yet who we are; Slack calls again.
+    let Some(me) = learn_me(slack).await else {
+        // Slack calls again, and maybe somebody else.
         return answer(503);
     };
     match hear(slack, intake, &me, told).await {

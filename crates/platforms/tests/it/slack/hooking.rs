@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Router, response::IntoResponse as _, response::Response};
 use serde_json::{Value, json};
-use talaria_domain::adapter::{Adapter as _, HookAnswer, HookCall, Outgoing};
+use talaria_domain::adapter::{Adapter as _, Disconnected, HookAnswer, HookCall, Outgoing};
 use talaria_domain::clock::SystemClock;
 use talaria_domain::event::EventKind;
 use talaria_domain::question::{Button, Choice, PressToken, Prompt};
@@ -306,13 +306,36 @@ async fn garbage_is_an_answer_and_never_a_crash() {
 }
 
 #[tokio::test]
-async fn before_anybody_knows_who_we_are_slack_has_to_call_again() {
+async fn a_process_that_is_called_need_not_be_the_one_that_is_connected() {
     let world = World::start().await;
     let slack = called_at(&world.server.url(), &workshop());
-    let hook = slack.abilities().hook.unwrap();
+    let (hook, desk) = (slack.abilities().hook.unwrap(), Desk::open());
     let call = signed(&event("T0SIM0001", "hello"), 0);
-    let answer = in_time(hook.take(&call, &Desk::open())).await;
+    // Who we are has to be asked, and Slack does not always tell.
+    world.order(On::About, "500");
+    let answer = in_time(hook.take(&call, &desk)).await;
     assert_eq!(answer.status, 503);
+    for _ in 0..2 {
+        let answer = in_time(hook.take(&call, &desk)).await;
+        assert_eq!(answer.status, 200);
+    }
+    assert_eq!(desk.texts(), ["hello", "hello"]);
+    assert_eq!(world.asked(On::About), 2);
+}
+
+#[tokio::test]
+async fn nothing_is_taken_for_a_bot_that_somebody_else_serves() {
+    let world = World::start().await;
+    let slack = called_at(&world.server.url(), &workshop());
+    let desk = Desk::refusing(Disconnected::Conflict {
+        detail: "served already".to_owned(),
+    });
+    in_time(slack.receive(&desk)).await;
+    let call = signed(&event("T0SIM0001", "hello"), 0);
+    let hook = slack.abilities().hook.unwrap();
+    let answer = in_time(hook.take(&call, &desk)).await;
+    assert_eq!(answer.status, 503);
+    assert!(desk.events().is_empty());
     let without = &world.slack;
     assert!(without.abilities().hook.is_none());
 }
