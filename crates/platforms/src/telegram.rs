@@ -25,7 +25,7 @@ use talaria_domain::adapter::{
 use talaria_domain::address::Address;
 use talaria_domain::capabilities::{Capabilities, Capability, DeliveryWindow};
 use talaria_domain::clock::Clock;
-use talaria_domain::delivery::{Outcome, Receipt};
+use talaria_domain::delivery::{Outcome, PartBody, Receipt};
 use talaria_domain::event::{Attachment, ReactionChange};
 use talaria_domain::ids::Ids;
 use talaria_domain::names::MessageId;
@@ -38,9 +38,9 @@ use self::contest::Contest;
 use self::outbound::Request;
 use self::wire::{ForumTopic, Sent, User};
 
-/// How long a typing sign stays ("sendChatAction").
+/// How long a typing sign stays (`sendChatAction`).
 const SIGN_LASTS: Duration = Duration::from_secs(5);
-/// The largest file that a bot may fetch ("getFile").
+/// The largest file that a bot may fetch (`getFile`).
 const MOST_FETCHED: u64 = 20 * 1024 * 1024;
 /// How many marks of ours are remembered.
 const REMEMBERED: usize = 1_000;
@@ -61,6 +61,8 @@ pub struct Telegram {
 struct Known {
     /// The bot, as it last introduced itself.
     me: Option<User>,
+    /// Whether somebody else serves this bot.
+    is_turned_away: bool,
     /// Whether the menu shows our commands.
     has_menu: bool,
     /// Somebody else who wants our updates.
@@ -139,6 +141,9 @@ impl Telegram {
                     about.map_err(|error| outbound::invalid(format!("no such file: {error}")))?;
                 about.len()
             }
+            None if matches!(outgoing.part.body, PartBody::File { .. }) => {
+                return Err(outbound::invalid("there is no file to be sent".to_owned()));
+            }
             None => 0,
         };
         outbound::messages(outgoing, size)
@@ -162,7 +167,7 @@ impl Telegram {
             reply = self.hand_over(outgoing, &request).await;
         }
         if classify::is_no_picture(&reply) {
-            reply = self.hand_over(outgoing, &request.as_document()).await;
+            reply = self.hand_over(outgoing, &request.into_document()).await;
         }
         let result = classify::outcome(reply)?;
         let sent: Sent = serde_json::from_value(result).map_err(|_| Outcome::Unknown {

@@ -14,9 +14,10 @@
 //! # }
 //! ```
 
+pub(crate) mod candidate;
+
 mod api;
 mod arguments;
-pub(crate) mod candidate;
 mod files;
 mod hooks;
 mod markup;
@@ -43,5 +44,5 @@ pub type Vendor = vendor::Stage<World>;
 
 /// Starts it. Port 0 is a free one.
 pub async fn start(listen: impl ToSocketAddrs, terms: Terms) -> io::Result<Server> {
-    Server::start(listen, World::on(terms), |vendor, _| api::routes(vendor)).await
+    Server::start(listen, World::on(&terms), |vendor, _| api::routes(vendor)).await
 }

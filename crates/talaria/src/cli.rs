@@ -8,6 +8,7 @@ mod dead;
 mod doctor;
 mod jobs;
 mod key;
+mod runs;
 mod send;
 mod sessions;
 mod status;
@@ -60,6 +61,7 @@ enum Command {
     Sessions(sessions::Sessions),
     Dead(dead::Dead),
     Jobs(jobs::Jobs),
+    Runs(runs::Runs),
     Send(send::Send),
     Key(key::Key),
     Why(why::Why),
@@ -103,6 +105,7 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Sessions(sessions) => sessions.run(context).await,
         Command::Dead(dead) => dead.run(context).await,
         Command::Jobs(jobs) => jobs.run(context).await,
+        Command::Runs(runs) => runs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
         Command::Why(why) => why.run(context),

@@ -87,108 +87,147 @@ fn meaning(status: u16, error: &str) -> Meaning {
 }
 
 /// The errors of `chat.postMessage`, `chat.update`, `reactions.*`, `conversations.open`, `files.*` and
-/// `assistant.threads.setStatus`, as their pages list them.
+/// `assistant.threads.setStatus`, as their pages list them. What is not here, `fatal_error`, `internal_error`,
+/// `service_unavailable` and `request_timeout` among it, may have been done.
+const REASONS: &[(Meaning, &[&str])] = &[
+    (
+        Meaning::No(Rejection::Unauthorized),
+        &[
+            "not_authed",
+            "invalid_auth",
+            "account_inactive",
+            "token_revoked",
+            "token_expired",
+            "not_allowed_token_type",
+            "two_factor_setup_required",
+            "user_removed_from_team",
+        ],
+    ),
+    (
+        Meaning::No(Rejection::Gone),
+        &[
+            "channel_not_found",
+            "is_archived",
+            "message_not_found",
+            "thread_not_found",
+            "user_not_found",
+            "users_not_found",
+            "user_not_visible",
+            "invalid_channel",
+            "invalid_thread_ts",
+            "bad_timestamp",
+            "file_not_found",
+            "file_deleted",
+            "posting_to_deleted_channel",
+            "user_disabled",
+        ],
+    ),
+    (
+        Meaning::No(Rejection::Forbidden),
+        &[
+            "not_in_channel",
+            "missing_scope",
+            "no_permission",
+            "access_denied",
+            "accesslimited",
+            "ekm_access_denied",
+            "team_access_not_granted",
+            "enterprise_is_restricted",
+            "restricted_action",
+            "restricted_action_read_only_channel",
+            "restricted_action_thread_only_channel",
+            "restricted_action_non_threadable_channel",
+            "restricted_action_thread_locked",
+            "posting_to_general_channel_denied",
+            "cannot_reply_to_message",
+            "cant_update_message",
+            "edit_window_closed",
+            "cannot_dm_bot",
+            "cannot_post_to_bot",
+            "messages_tab_disabled",
+            "slack_connect_file_upload_sharing_blocked",
+            "slack_connect_canvas_sharing_blocked",
+            "team_not_found",
+            "posting_to_channel_denied",
+            "as_user_not_supported",
+            "file_upload_disabled",
+            "file_uploads_disabled",
+            "file_uploads_except_images_disabled",
+            "thread_locked",
+        ],
+    ),
+    (
+        Meaning::No(Rejection::TooLong),
+        &[
+            "msg_too_long",
+            "msg_blocks_too_long",
+            "file_too_large",
+            "storage_limit_reached",
+        ],
+    ),
+    (
+        Meaning::No(Rejection::Markup),
+        &[
+            "invalid_blocks",
+            "invalid_blocks_format",
+            "markdown_text_conflict",
+        ],
+    ),
+    (
+        Meaning::No(Rejection::Invalid),
+        &[
+            "no_text",
+            "invalid_arguments",
+            "invalid_arg_name",
+            "invalid_array_arg",
+            "invalid_charset",
+            "invalid_form_data",
+            "invalid_json",
+            "json_not_object",
+            "invalid_post_type",
+            "missing_post_type",
+            "missing_argument",
+            "missing_channel",
+            "invalid_metadata_format",
+            "invalid_metadata_schema",
+            "metadata_too_large",
+            "too_many_attachments",
+            "too_many_contact_cards",
+            "invalid_name",
+            "no_item_specified",
+            "too_many_emoji",
+            "too_many_reactions",
+            "already_reacted",
+            "no_reaction",
+            "not_reactable",
+            "unknown_method",
+            "method_deprecated",
+            "deprecated_endpoint",
+            "method_not_supported_for_channel_type",
+            "unknown_snippet_type",
+            "malware_detected",
+            "blocked_file_type",
+            "file_update_failed",
+            "not_enough_users",
+            "too_many_users",
+        ],
+    ),
+    (
+        Meaning::Later,
+        &[
+            "ratelimited",
+            "rate_limited",
+            "message_limit_exceeded",
+            "team_added_to_org",
+            "org_login_required",
+        ],
+    ),
+];
+
 fn reason(error: &str) -> Meaning {
-    use Rejection::{Forbidden, Gone, Invalid, Markup, TooLong, Unauthorized};
-    let class = match error {
-        "not_authed"
-        | "invalid_auth"
-        | "account_inactive"
-        | "token_revoked"
-        | "token_expired"
-        | "not_allowed_token_type"
-        | "two_factor_setup_required"
-        | "user_removed_from_team" => Unauthorized,
-        "channel_not_found"
-        | "is_archived"
-        | "message_not_found"
-        | "thread_not_found"
-        | "user_not_found"
-        | "users_not_found"
-        | "user_not_visible"
-        | "invalid_channel"
-        | "invalid_thread_ts"
-        | "bad_timestamp"
-        | "file_not_found"
-        | "file_deleted"
-        | "posting_to_deleted_channel"
-        | "user_disabled" => Gone,
-        "not_in_channel"
-        | "missing_scope"
-        | "no_permission"
-        | "access_denied"
-        | "accesslimited"
-        | "ekm_access_denied"
-        | "team_access_not_granted"
-        | "enterprise_is_restricted"
-        | "restricted_action"
-        | "restricted_action_read_only_channel"
-        | "restricted_action_thread_only_channel"
-        | "restricted_action_non_threadable_channel"
-        | "restricted_action_thread_locked"
-        | "posting_to_general_channel_denied"
-        | "cannot_reply_to_message"
-        | "cant_update_message"
-        | "edit_window_closed"
-        | "cannot_dm_bot"
-        | "cannot_post_to_bot"
-        | "messages_tab_disabled"
-        | "slack_connect_file_upload_sharing_blocked"
-        | "slack_connect_canvas_sharing_blocked"
-        | "team_not_found"
-        | "posting_to_channel_denied"
-        | "as_user_not_supported"
-        | "file_upload_disabled"
-        | "file_uploads_disabled"
-        | "file_uploads_except_images_disabled"
-        | "thread_locked" => Forbidden,
-        "msg_too_long" | "msg_blocks_too_long" | "file_too_large" | "storage_limit_reached" => {
-            TooLong
-        }
-        "invalid_blocks" | "invalid_blocks_format" | "markdown_text_conflict" => Markup,
-        "no_text"
-        | "invalid_arguments"
-        | "invalid_arg_name"
-        | "invalid_array_arg"
-        | "invalid_charset"
-        | "invalid_form_data"
-        | "invalid_json"
-        | "json_not_object"
-        | "invalid_post_type"
-        | "missing_post_type"
-        | "missing_argument"
-        | "missing_channel"
-        | "invalid_metadata_format"
-        | "invalid_metadata_schema"
-        | "metadata_too_large"
-        | "too_many_attachments"
-        | "too_many_contact_cards"
-        | "invalid_name"
-        | "no_item_specified"
-        | "too_many_emoji"
-        | "too_many_reactions"
-        | "already_reacted"
-        | "no_reaction"
-        | "not_reactable"
-        | "unknown_method"
-        | "method_deprecated"
-        | "deprecated_endpoint"
-        | "method_not_supported_for_channel_type"
-        | "unknown_snippet_type"
-        | "malware_detected"
-        | "blocked_file_type"
-        | "file_update_failed"
-        | "not_enough_users"
-        | "too_many_users" => Invalid,
-        "ratelimited"
-        | "rate_limited"
-        | "message_limit_exceeded"
-        | "team_added_to_org"
-        | "org_login_required" => return Meaning::Later,
-        // `fatal_error`, `internal_error`, `service_unavailable`, `request_timeout`, and what nobody has heard of.
-        _ => return Meaning::Open,
-    };
-    Meaning::No(class)
+    let is_it = |(_, errors): &&(Meaning, &[&str])| errors.contains(&error);
+    let found = REASONS.iter().find(is_it);
+    found.map_or(Meaning::Open, |(meaning, _)| *meaning)
 }
 
 /// Whether a no is about the credential, and nothing that waiting would change.

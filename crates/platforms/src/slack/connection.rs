@@ -31,7 +31,7 @@ const MOST_WAITING: usize = 1_000;
 
 /// Receives until the connection ends; gives why it did.
 pub(super) async fn receive(slack: &Slack, intake: &dyn Intake) -> Disconnected {
-    match listen(slack, intake).await {
+    match Box::pin(listen(slack, intake)).await {
         Ok(never) => match never {},
         Err(ended) => ended,
     }
@@ -41,7 +41,7 @@ async fn listen(slack: &Slack, intake: &dyn Intake) -> Result<Infallible, Discon
     let me = meet(slack, intake).await?;
     if slack.client.has_socket() {
         let socket = Socket::open(&slack.client).await?;
-        return Line::on(slack, intake, &me, socket).serve().await;
+        return Box::pin(Line::on(slack, intake, &me, socket).serve()).await;
     }
     loop {
         // Not polling: events come by themselves; that our token was revoked does not.
@@ -161,6 +161,7 @@ impl<'a> Line<'a> {
     }
 
     async fn serve(mut self) -> Result<Infallible, Disconnected> {
+        // Not polling: whether somebody is still there cannot be told without asking.
         let mut beat = interval(PING);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut taking: Option<Pending<'a, Answered>> = None;
@@ -227,17 +228,14 @@ impl<'a> Line<'a> {
             }
             Frame::Text(text) => text,
         };
-        let envelope = match serde_json::from_str::<Envelope>(text.as_str()) {
-            Ok(envelope) => envelope,
-            Err(_) => {
-                skip(self.slack, "a frame cannot be read");
-                return Ok(());
-            }
+        let Ok(envelope) = serde_json::from_str::<Envelope>(text.as_str()) else {
+            skip(self.slack, "a frame cannot be read");
+            return Ok(());
         };
         if envelope.kind == "disconnect" {
             return self.change(&envelope.reason).await;
         }
-        if envelope.envelope_id.is_some() {
+        if envelope.id.is_some() {
             let socket = self.sockets;
             self.waiting.push_back(Letter { socket, envelope });
         } else if envelope.kind != "hello" {
@@ -263,7 +261,7 @@ impl<'a> Line<'a> {
 /// Hands a letter to intake until it is taken; nothing overtakes it meanwhile.
 async fn answer(slack: &Slack, intake: &dyn Intake, me: &Me, letter: Letter) -> Answered {
     let Letter { socket, envelope } = letter;
-    let answer = envelope.envelope_id.map(|id| (socket, id));
+    let answer = envelope.id.map(|id| (socket, id));
     let Some(told) = Told::of(&envelope.kind, &envelope.payload) else {
         return Ok(answer);
     };

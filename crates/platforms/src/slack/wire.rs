@@ -9,7 +9,8 @@ use serde_json::Value;
 pub(super) struct Envelope {
     #[serde(rename = "type")]
     pub(super) kind: String,
-    pub(super) envelope_id: Option<String>,
+    #[serde(rename = "envelope_id")]
+    pub(super) id: Option<String>,
     pub(super) payload: Value,
     /// Why the connection is about to end.
     pub(super) reason: String,
@@ -127,7 +128,7 @@ pub(super) struct Interaction {
     pub(super) channel: Option<Named>,
     pub(super) container: Container,
     pub(super) message: Option<Box<Happening>>,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<Element>,
 }
 
 /// Something with an id.
@@ -150,7 +151,7 @@ pub(super) struct Container {
 /// What was pressed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Action {
+pub(super) struct Element {
     pub(super) action_id: String,
     pub(super) action_ts: String,
     pub(super) value: Option<String>,

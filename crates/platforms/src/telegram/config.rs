@@ -27,7 +27,7 @@ const ACCOUNT: Allowance = Allowance {
 };
 /// A change counts like a message.
 const EDIT_PACE: Duration = Duration::from_millis(1_500);
-/// The longest secret that "setWebhook" takes.
+/// The longest secret that `setWebhook` takes.
 const MOST_SECRET: usize = 256;
 /// A shorter one could be guessed.
 const LEAST_SECRET: usize = 16;

@@ -43,13 +43,16 @@ async fn run(telegram: &Telegram, intake: &dyn Intake) -> Result<Infallible, Dis
             .as_ref()
             .map_or_else(|| me.first_name.clone(), |name| format!("@{name}")),
     };
+    let connected = intake.connected(&telegram.account, &identity);
+    // What is called in is for somebody else, too.
+    telegram.known().is_turned_away = connected.is_err();
+    connected?;
     tracing::info!(account = %telegram.account.name, bot = me.id, name = identity.name, "connected");
     let has_menu = {
         let mut known = telegram.known();
         known.me = Some(me.clone());
         std::mem::replace(&mut known.has_menu, true)
     };
-    intake.connected(&telegram.account, &identity)?;
     if !has_menu {
         telegram.client.show_commands().await;
     }
@@ -92,11 +95,11 @@ async fn halted(telegram: &Telegram, halt: Halt) -> Result<(), Disconnected> {
         Halt::Ended(ended) => return Err(ended),
         Halt::Wait(wait) => sleep(wait).await,
         Halt::Webhook(detail) => {
-            contested(telegram, detail)?;
+            contested(telegram, &detail)?;
             telegram.client.delete_webhook().await?;
         }
         Halt::Rival(detail) => {
-            contested(telegram, detail)?;
+            contested(telegram, &detail)?;
             sleep(RIVAL_PAUSE).await;
         }
     }
@@ -104,7 +107,7 @@ async fn halted(telegram: &Telegram, halt: Halt) -> Result<(), Disconnected> {
 }
 
 /// Somebody else wants our updates: this time it may be waited out, or it may not.
-fn contested(telegram: &Telegram, detail: String) -> Result<(), Disconnected> {
+fn contested(telegram: &Telegram, detail: &str) -> Result<(), Disconnected> {
     let verdict = telegram.known().contest.met(telegram.clock.now());
     let detail = format!("{detail}: another program uses this bot's token");
     tracing::warn!(account = %telegram.account.name, why = detail, "contested");
@@ -202,8 +205,7 @@ async fn watch(
         sleep(LOOK).await;
         let state = telegram.client.webhook().await?;
         if state.url != hooked.url.as_str() {
-            let detail = "the platform was told to call somebody else".to_owned();
-            contested(telegram, detail)?;
+            contested(telegram, "the platform was told to call somebody else")?;
             telegram
                 .client
                 .set_webhook(&hooked.url, &hooked.secret)

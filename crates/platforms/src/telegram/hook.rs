@@ -1,4 +1,4 @@
-//! The platform calls us. Whoever calls proves with the secret of "setWebhook" that it is the platform; only then is the
+//! The platform calls us. Whoever calls proves with the secret of `setWebhook` that it is the platform; only then is the
 //! body looked at. "Got it" is answered after intake said so: anything else makes the platform call again.
 
 use serde_json::Value;
@@ -6,6 +6,7 @@ use subtle::ConstantTimeEq as _;
 use talaria_domain::adapter::{Hook, HookAnswer, HookCall, Intake, Pending};
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
 
+use super::wire::User;
 use super::{Telegram, connection};
 
 /// The header that has the secret.
@@ -33,8 +34,7 @@ impl Telegram {
         else {
             return answer(401);
         };
-        // Before we know who we are, nobody can say whom a message is for.
-        let Some(me) = self.known().me.clone() else {
+        let Some(me) = self.learn_me().await else {
             return answer(503);
         };
         let Ok(update) = serde_json::from_slice::<Value>(body) else {
@@ -48,6 +48,23 @@ impl Telegram {
                 answer(503)
             }
         }
+    }
+}
+
+impl Telegram {
+    /// Who we are: without that nobody can say whom a message is for. A process that is called need not be the one that
+    /// is connected. None if the platform does not tell, or somebody else serves this bot.
+    async fn learn_me(&self) -> Option<User> {
+        let (me, is_turned_away) = {
+            let known = self.known();
+            (known.me.clone(), known.is_turned_away)
+        };
+        if is_turned_away || me.is_some() {
+            return me.filter(|_| !is_turned_away);
+        }
+        let me = self.client.me().await.ok()?;
+        self.known().me = Some(me.clone());
+        Some(me)
     }
 }
 

@@ -141,7 +141,7 @@ fn press(listener: Listener<'_>, pressed: CallbackQuery) -> Arrived {
         (Some((token, choice)), Some(message)) => {
             let token = TokenHash::of(token);
             let topic = Topic {
-                is_topic: message.is_topic_message,
+                is_in_one: message.is_topic_message,
                 thread: message.message_thread_id,
                 below: message.direct_messages_topic.as_ref(),
             };
@@ -251,7 +251,7 @@ fn event(
 /// What a message says about its topic.
 #[derive(Clone, Copy)]
 struct Topic<'a> {
-    is_topic: bool,
+    is_in_one: bool,
     thread: Option<i64>,
     below: Option<&'a DirectTopic>,
 }
@@ -259,7 +259,7 @@ struct Topic<'a> {
 impl<'a> Topic<'a> {
     const fn of_message(message: &'a Message) -> Self {
         Self {
-            is_topic: message.is_topic_message,
+            is_in_one: message.is_topic_message,
             thread: message.message_thread_id,
             below: message.direct_messages_topic.as_ref(),
         }
@@ -271,7 +271,7 @@ fn thread(chat: &Chat, topic: Topic<'_>) -> Option<ThreadId> {
     if let Some(DirectTopic { topic_id }) = topic.below {
         return Some(format!("{BELOW_CHANNEL}{topic_id}").into());
     }
-    let thread = topic.thread.filter(|_| topic.is_topic);
+    let thread = topic.thread.filter(|_| topic.is_in_one);
     let thread = thread.map(|thread| ThreadId::from(thread.to_string()));
     let is_forum = chat.kind == ChatType::Supergroup && chat.is_forum;
     thread.or_else(|| is_forum.then(|| GENERAL.into()))
@@ -301,7 +301,7 @@ fn address(
 }
 
 /// Who speaks. A chat that speaks for itself (a channel, an admin who does not want to be seen) wins: the user beside
-/// it is the same for everybody ("sender_chat" in "Message").
+/// it is the same for everybody (`sender_chat` in "Message").
 fn principal(
     listener: Listener<'_>,
     (user, chat): (Option<&User>, Option<&Chat>),

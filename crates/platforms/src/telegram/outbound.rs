@@ -19,12 +19,12 @@ use super::inbound::{BELOW_CHANNEL, GENERAL};
 use crate::markup::{Dialect, fit};
 use crate::split::split;
 
-/// How much text a message takes, after its markup is read ("sendMessage").
+/// How much text a message takes, after its markup is read (`sendMessage`).
 pub(super) const TEXT_LIMIT: TextLimit = TextLimit {
     max: 4_096,
     unit: TextUnit::Utf16,
 };
-/// How much text a file takes beside it ("sendDocument").
+/// How much text a file takes beside it (`sendDocument`).
 const CAPTION_LIMIT: TextLimit = TextLimit {
     max: 1_024,
     unit: TextUnit::Utf16,
@@ -76,7 +76,7 @@ impl Request {
     }
 
     /// The same file, not as a picture.
-    pub(super) fn as_document(mut self) -> Self {
+    pub(super) fn into_document(mut self) -> Self {
         self.method = "sendDocument";
         if let Some(upload) = &mut self.upload {
             upload.field = "document";
@@ -194,7 +194,7 @@ pub(super) fn typing(at: &Address) -> Request {
     request
 }
 
-/// The request that puts a mark on a message, or takes ours away. There is at most one of a bot ("setMessageReaction").
+/// The request that puts a mark on a message, or takes ours away. There is at most one of a bot (`setMessageReaction`).
 pub(super) fn mark((at, message): (&Address, i64), mark: Mark, change: ReactionChange) -> Request {
     let marks = match change {
         ReactionChange::Added => json!([{ "type": "emoji", "emoji": picture(mark) }]),
@@ -210,7 +210,7 @@ pub(super) fn mark((at, message): (&Address, i64), mark: Mark, change: ReactionC
     )
 }
 
-/// One of those that "ReactionTypeEmoji" lists.
+/// One of those that `ReactionTypeEmoji` lists.
 const fn picture(mark: Mark) -> &'static str {
     match mark {
         Mark::Seen => "👀",
@@ -219,7 +219,7 @@ const fn picture(mark: Mark) -> &'static str {
     }
 }
 
-/// The request that opens a topic. Its name has 1 to 128 characters ("createForumTopic").
+/// The request that opens a topic. Its name has 1 to 128 characters (`createForumTopic`).
 pub(super) fn open(parent: &Address, name: &str) -> Request {
     let name = name.trim();
     let name = if name.is_empty() { "New topic" } else { name };
@@ -348,7 +348,7 @@ fn keyboard(prompt: &Prompt) -> Value {
     json!({ "inline_keyboard": rows })
 }
 
-/// What a button carries: the token and which choice it is, in 64 bytes ("InlineKeyboardButton").
+/// What a button carries: the token and which choice it is, in 64 bytes (`InlineKeyboardButton`).
 fn carry(prompt: &Prompt, choice: &Choice, number: usize) -> String {
     let token = prompt.token.expose();
     match choice {

@@ -59,20 +59,19 @@ fn count(text: &str) -> u64 {
 
 /// Everything before the file.
 fn head(fields: &Map<String, Value>, upload: &Upload, boundary: &str) -> String {
-    let mut head = String::new();
-    for (name, value) in fields {
+    let field = |(name, value): (&String, &Value)| {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        head.push_str(&format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n"
-        ));
-    }
+        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+    };
+    let mut head: String = fields.iter().map(field).collect();
     let (field, name, kind) = (upload.field, quoted(&upload.file_name), &upload.media_type);
-    head.push_str(&format!(
+    let opening = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\
          Content-Type: {kind}\r\n\r\n"
-    ));
+    );
+    head.push_str(&opening);
     head
 }
 

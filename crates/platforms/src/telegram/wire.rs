@@ -1,6 +1,8 @@
 //! The Bot API's words, as core.telegram.org/bots/api has them: only those that are used here. Whatever the page calls
 //! optional is; fields that we do not know are ignored.
 
+#![expect(clippy::struct_field_names, reason = "the names are the API's own")]
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,7 +17,7 @@ pub(super) struct Answer {
     pub(super) parameters: Parameters,
 }
 
-/// "ResponseParameters": what helps with a refusal.
+/// `ResponseParameters`: what helps with a refusal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Parameters {
@@ -120,7 +122,7 @@ pub(super) struct Said {
     pub(super) dice: Option<Dice>,
 }
 
-/// "DirectMessagesTopic": who writes to a channel, below that channel.
+/// `DirectMessagesTopic`: who writes to a channel, below that channel.
 #[derive(Debug, Deserialize)]
 pub(super) struct DirectTopic {
     pub(super) topic_id: i64,
@@ -138,20 +140,20 @@ pub(super) struct Answered {
     pub(super) forum_topic_created: Option<Value>,
 }
 
-/// "ExternalReplyInfo": what is answered is in another chat.
+/// `ExternalReplyInfo`: what is answered is in another chat.
 #[derive(Debug, Deserialize)]
 pub(super) struct External {
     pub(super) chat: Option<Chat>,
     pub(super) message_id: Option<i64>,
 }
 
-/// "TextQuote": the passage that is answered.
+/// `TextQuote`: the passage that is answered.
 #[derive(Debug, Deserialize)]
 pub(super) struct TextQuote {
     pub(super) text: String,
 }
 
-/// "MessageEntity": offset and length are in UTF-16 code units.
+/// `MessageEntity`: offset and length are in UTF-16 code units.
 #[derive(Debug, Deserialize)]
 pub(super) struct Entity {
     #[serde(rename = "type")]
@@ -162,7 +164,7 @@ pub(super) struct Entity {
     pub(super) user: Option<User>,
 }
 
-/// "PhotoSize".
+/// `PhotoSize`.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct PhotoSize {
     pub(super) file_id: String,
@@ -173,7 +175,7 @@ pub(super) struct PhotoSize {
     pub(super) file_size: Option<u64>,
 }
 
-/// "Document", "Animation", "Audio", "Voice", "Video" and "VideoNote", as far as they are alike.
+/// "Document", "Animation", "Audio", "Voice", "Video" and `VideoNote`, as far as they are alike.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct File {
     pub(super) file_id: String,
@@ -228,7 +230,7 @@ pub(super) struct Dice {
     pub(super) value: i64,
 }
 
-/// "CallbackQuery": somebody pressed a button.
+/// `CallbackQuery`: somebody pressed a button.
 #[derive(Debug, Deserialize)]
 pub(super) struct CallbackQuery {
     pub(super) id: String,
@@ -237,7 +239,7 @@ pub(super) struct CallbackQuery {
     pub(super) data: Option<String>,
 }
 
-/// The message with the button, of "MaybeInaccessibleMessage".
+/// The message with the button, of `MaybeInaccessibleMessage`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pressed {
     pub(super) message_id: i64,
@@ -248,7 +250,7 @@ pub(super) struct Pressed {
     pub(super) direct_messages_topic: Option<DirectTopic>,
 }
 
-/// "MessageReactionUpdated".
+/// `MessageReactionUpdated`.
 #[derive(Debug, Deserialize)]
 pub(super) struct MessageReaction {
     pub(super) chat: Chat,
@@ -262,7 +264,7 @@ pub(super) struct MessageReaction {
     pub(super) new_reaction: Vec<ReactionType>,
 }
 
-/// "ReactionType".
+/// `ReactionType`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ReactionType {
@@ -277,7 +279,7 @@ pub(super) enum ReactionType {
     Other,
 }
 
-/// "ChatMemberUpdated", about ourselves.
+/// `ChatMemberUpdated`, about ourselves.
 #[derive(Debug, Deserialize)]
 pub(super) struct MemberChange {
     pub(super) chat: Chat,
@@ -287,14 +289,14 @@ pub(super) struct MemberChange {
     pub(super) new_chat_member: Member,
 }
 
-/// "ChatMember".
+/// `ChatMember`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Member {
     pub(super) status: String,
     pub(super) is_member: Option<bool>,
 }
 
-/// "WebhookInfo".
+/// `WebhookInfo`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WebhookState {
@@ -317,7 +319,7 @@ pub(super) struct Sent {
     pub(super) message_id: i64,
 }
 
-/// "ForumTopic".
+/// `ForumTopic`.
 #[derive(Debug, Deserialize)]
 pub(super) struct ForumTopic {
     pub(super) message_thread_id: i64,

@@ -105,6 +105,11 @@ async fn serve(vendor: &Vendor, (way, line): (u64, Line), socket: Socket) {
         let then = tokio::select! {
             biased;
             word = served.socket.next() => match word {
+                Some(Ok(Message::Close(_))) => {
+                    // Reading on answers the goodbye.
+                    while let Some(Ok(_)) = served.socket.next().await {}
+                    Then::End
+                }
                 Some(Ok(word)) => served.hear(&word),
                 _ => Then::End,
             },
@@ -128,10 +133,7 @@ impl Served<'_> {
 
     fn hear(&mut self, word: &Message) -> Then {
         let Message::Text(text) = word else {
-            return match word {
-                Message::Close(_) => Then::End,
-                _ => Then::GoOn,
-            };
+            return Then::GoOn;
         };
         let answer: Value = serde_json::from_str(text.as_str()).unwrap_or_default();
         if let Some(envelope) = answer["envelope_id"].as_str() {

@@ -1,5 +1,5 @@
-//! What people do, as Slack tells it: the outer event of the Events API ("Events API", "message event",
-//! "app_mention event", "reaction_added event"), `block_actions` ("Interaction payloads") and slash commands.
+//! What people do, as Slack tells it: the outer event of the Events API ("Events API" and the pages of
+//! `message`, `app_mention` and `reaction_added`), `block_actions` ("Interaction payloads") and slash commands.
 //!
 //! Pure: a deed in, payloads out.
 
@@ -45,7 +45,7 @@ pub(super) fn payloads(
         }
     };
     let numbered = events.into_iter().enumerate();
-    let outer = numbered.map(|(at, event)| ("events_api", outer(bot, deed, at, event)));
+    let outer = numbered.map(|(at, event)| ("events_api", outer(bot, deed, at, &event)));
     outer.collect()
 }
 
@@ -61,7 +61,7 @@ pub(super) fn echo(bot: &Bot, channel: &str, message: &Value) -> Value {
     })
 }
 
-fn outer(bot: &Bot, deed: &Deed, at: usize, event: Value) -> Value {
+fn outer(bot: &Bot, deed: &Deed, at: usize, event: &Value) -> Value {
     json!({
         "token": "verification", "team_id": bot.team, "context_team_id": bot.team, "api_app_id": bot.app,
         "event": event, "type": "event_callback",
@@ -236,7 +236,7 @@ fn escaped(text: &str) -> String {
             .split_inclusive('>')
             .next()
             .filter(|token| is_token(token));
-        let taken = if let Some(token) = token {
+        let length = if let Some(token) = token {
             out.push_str(token);
             token.len()
         } else {
@@ -248,7 +248,7 @@ fn escaped(text: &str) -> String {
             }
             first.len_utf8()
         };
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.get(length..).unwrap_or_default();
     }
     out
 }

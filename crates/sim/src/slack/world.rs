@@ -184,8 +184,9 @@ impl vendor::World for World {
             let hears = deed.to.as_ref().is_none_or(|to| *to == bot.user);
             if hears {
                 let told = told::payloads(self, &bot, &deed, &files);
-                told.into_iter()
-                    .for_each(|(kind, payload)| self.post_letter(at, kind, payload));
+                for (kind, payload) in told {
+                    self.post_letter(at, kind, payload);
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Calls bots that want to be called ("setWebhook"), one update at a time and in order, again and again until it is taken.
+//! Calls bots that want to be called (`setWebhook`), one update at a time and in order, again and again until it is taken.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::vendor::stage::now;
 /// How long a bot that did not take a call is left alone.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How long a bot may think.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Calls until it is dropped.
 pub(super) async fn call(vendor: Arc<Vendor>) {

@@ -97,7 +97,7 @@ fn html(source: &str) -> Result<Plain, String> {
     plain
         .entities
         .sort_by_key(|entity| entity["offset"].as_u64());
-    plain.text = plain.text.trim_end().to_owned();
+    plain.text.truncate(plain.text.trim_end().len());
     Ok(plain)
 }
 

@@ -1,4 +1,4 @@
-//! What people do, as the wire has it ("Update", "Message", "CallbackQuery", "MessageReactionUpdated"), with the traps of
+//! What people do, as the wire has it ("Update", "Message", `CallbackQuery`, `MessageReactionUpdated`), with the traps of
 //! the real one: everything in a topic "answers" what opened it, and an answer in a supergroup has a thread that is none.
 //!
 //! Pure: deeds in, JSON out.
@@ -109,9 +109,12 @@ impl World {
     }
 
     fn written(&mut self, deed: &Deed, (written, chat): (&Written, i64), bot: &str) -> Value {
-        let text = match written.mentioned && !written.text.contains(&format!("@{bot}")) {
-            true => format!("@{bot} {}", written.text),
-            false => written.text.clone(),
+        let name = format!("@{bot}");
+        let is_to_be_named = written.mentioned && !written.text.contains(&name);
+        let text = if is_to_be_named {
+            format!("{name} {}", written.text)
+        } else {
+            written.text.clone()
         };
         let mut message = json!({
             "message_id": number(&deed.message),
@@ -266,7 +269,7 @@ pub(super) fn field_of(media_type: &str) -> &'static str {
     }
 }
 
-/// "PhotoSize", "Document", "Voice" and so on.
+/// `PhotoSize`, "Document", "Voice" and so on.
 pub(super) fn shown_as(field: &str, mut about: Value, (name, media_type): (&str, &str)) -> Value {
     match field {
         "photo" => {
@@ -311,7 +314,7 @@ pub(super) fn shown_as(field: &str, mut about: Value, (name, media_type): (&str,
     }
 }
 
-/// "MessageEntity": commands and mentions, as the platform finds them.
+/// `MessageEntity`: commands and mentions, as the platform finds them.
 fn entities(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut offset = 0;

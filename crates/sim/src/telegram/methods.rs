@@ -13,7 +13,7 @@ use crate::vendor::{On, Signed};
 
 /// The largest file that can be fetched.
 const MOST_FETCHED: usize = 20 * 1024 * 1024;
-/// "ReactionTypeEmoji", as far as anybody here uses it.
+/// `ReactionTypeEmoji`, as far as anybody here uses it.
 const REACTIONS: &str = "❤👍👎🔥🥰👏😁🤔🤯😱🤬😢🎉🤩🤮💩🙏👌🕊🤡🥱🥴😍🐳🌚🌭💯🤣⚡🍌🏆💔🤨😐🍓🍾💋😈😴😭🤓👻👀🎃🙈😇😨🤝✍🤗🫡🗿🆒💘🙉🦄😘💊🙊😎👾🤷😡";
 
 /// A no.
@@ -21,7 +21,7 @@ const REACTIONS: &str = "❤👍👎🔥🥰👏😁🤔🤯😱🤬😢🎉🤩
 pub(super) struct No {
     pub(super) code: u16,
     pub(super) words: String,
-    /// "ResponseParameters"; null if there are none.
+    /// `ResponseParameters`; null if there are none.
     pub(super) parameters: Value,
 }
 
@@ -86,7 +86,9 @@ pub(super) fn call(
             let id = asked.text("callback_query_id").unwrap_or_default();
             let too_old = "query is too old and response timeout expired or query ID is invalid";
             let is_open = world.presses.remove(id);
-            is_open.then(|| json!(true)).ok_or_else(|| No::bad(too_old))
+            is_open
+                .then_some(json!(true))
+                .ok_or_else(|| No::bad(too_old))
         }
         "setmycommands" => {
             let commands = asked.json("commands").unwrap_or_else(|| json!([]));

@@ -64,19 +64,16 @@ impl Parameters {
             let Some(name) = quoted(&head, "name") else {
                 continue;
             };
-            match quoted(&head, "filename") {
-                Some(file) => {
-                    let uploaded = Uploaded {
-                        name: file,
-                        media_type: header(&head, "content-type").unwrap_or_default(),
-                        content: content.to_vec(),
-                    };
-                    self.files.insert(name, uploaded);
-                }
-                None => {
-                    let text = String::from_utf8_lossy(content).into_owned();
-                    self.values.insert(name, text.into());
-                }
+            if let Some(file) = quoted(&head, "filename") {
+                let uploaded = Uploaded {
+                    name: file,
+                    media_type: header(&head, "content-type").unwrap_or_default(),
+                    content: content.to_vec(),
+                };
+                self.files.insert(name, uploaded);
+            } else {
+                let text = String::from_utf8_lossy(content).into_owned();
+                self.values.insert(name, text.into());
             }
         }
     }

@@ -10,7 +10,7 @@ use super::methods::No;
 
 /// How many updates come at once at most.
 const PAGE: usize = 100;
-/// What is told only to those who ask for it ("allowed_updates").
+/// What is told only to those who ask for it (`allowed_updates`).
 const ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
 /// How a bot is called.

@@ -128,7 +128,7 @@ impl vendor::World for World {
 }
 
 impl World {
-    pub(super) fn on(terms: Terms) -> Self {
+    pub(super) fn on(terms: &Terms) -> Self {
         let bots = terms.tokens.iter().filter_map(|token| Bot::with(token));
         Self {
             room: Room::numbered(|number| number.to_string()),

@@ -175,7 +175,7 @@ async fn an_account_that_is_served_already_does_not_go_on() {
     assert_eq!(world.disconnected(&desk).await, why);
     assert!(desk.events().is_empty());
     assert_eq!(world.asked(On::Connect), 0);
-    assert_eq!(world.vendor().see(|world| world.backlog()), 1);
+    assert_eq!(world.vendor().backlog(), 1);
 }
 
 #[tokio::test]

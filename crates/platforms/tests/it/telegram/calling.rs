@@ -13,7 +13,7 @@ use talaria_domain::clock::ManualClock;
 use talaria_domain::secret::SecretString;
 use talaria_platforms::telegram::Telegram;
 use talaria_platforms::telegram::config::Hooked;
-use talaria_sim::vendor::Written;
+use talaria_sim::vendor::{On, Written};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -195,8 +195,27 @@ async fn garbage_is_taken_so_that_it_does_not_come_again() {
 }
 
 #[tokio::test]
-async fn before_we_know_who_we_are_it_has_to_come_again() {
+async fn before_anybody_is_connected_it_has_to_be_known_who_we_are() {
     let called = Called::with(Desk::open()).await;
+    called.world.order(On::About, "500", 1);
+    assert_eq!(called.take(&[(HEADER, SECRET)], &update()).await, 503);
+    assert!(called.desk.events().is_empty());
+    // Another process of the same bot may be the one that is connected.
+    for _ in 0..2 {
+        assert_eq!(called.take(&[(HEADER, SECRET)], &update()).await, 200);
+    }
+    assert_eq!(called.desk.texts(), ["hello", "hello"]);
+    assert_eq!(called.world.asked("getme").len(), 2);
+}
+
+#[tokio::test]
+async fn who_is_served_already_takes_no_calls() {
+    let ended = Disconnected::Conflict {
+        detail: "this bot is served already".to_owned(),
+    };
+    let called = Called::with(Desk::turning_away(ended.clone())).await;
+    assert_eq!(in_time(called.telegram.receive(&*called.desk)).await, ended);
+    assert!(called.world.asked("setwebhook").is_empty());
     assert_eq!(called.take(&[(HEADER, SECRET)], &update()).await, 503);
     assert!(called.desk.events().is_empty());
 }

@@ -177,6 +177,7 @@ async fn other_bots_and_channels_are_known_as_such() {
 
 #[tokio::test]
 async fn what_comes_with_a_message_is_told() {
+    use AttachmentKind::{Audio, File as Document, Image, Video, Voice};
     let world = World::new().await;
     for (name, media_type) in [
         ("a.jpg", "image/jpeg"),
@@ -200,7 +201,6 @@ async fn what_comes_with_a_message_is_told() {
         world.vendor().write(&written);
     }
     let desk = heard(&world).await;
-    use AttachmentKind::{Audio, File as Document, Image, Video, Voice};
     let expected = [Image, Document, Voice, Audio, Video, Video, Image];
     assert_eq!(
         desk.events().len(),

@@ -5,6 +5,7 @@ use talaria_domain::adapter::{Adapter as _, Outgoing, Sign};
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::delivery::{PartBody, Rejection};
 use talaria_domain::event::{Attachment, AttachmentKind};
+use talaria_domain::names::{MessageId, ThreadId};
 use talaria_domain::question::{Button, Choice, PressToken, Prompt};
 use talaria_sim::vendor::{Press, Written};
 
@@ -72,7 +73,7 @@ async fn everything_arrives_at(world: &World, to: &Address, thread: &str) {
         assert_eq!(shown.thread.as_deref(), Some(thread), "{shown:?}");
         assert_eq!(
             shown.reply_to.as_deref(),
-            to.reply_to.as_ref().map(|id| id.as_str())
+            to.reply_to.as_ref().map(MessageId::as_str)
         );
     }
     assert_eq!(seen[0].text, "answer");
@@ -186,7 +187,7 @@ async fn a_topic_is_opened_and_written_to() {
     let shown = world.vendor().chat(FORUM).messages.pop().unwrap();
     assert_eq!(
         shown.thread.as_deref(),
-        to.thread.as_ref().map(|id| id.as_str())
+        to.thread.as_ref().map(ThreadId::as_str)
     );
     assert_eq!(
         world.asked("createforumtopic")[0]["name"],

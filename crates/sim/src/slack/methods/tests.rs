@@ -41,64 +41,69 @@ fn a_message_is_posted_changed_and_marked() {
     );
 }
 
-#[test]
-fn what_is_not_right_has_its_error() {
+/// A world with somebody's message, whose id comes along, and a chat that is archived.
+fn lived_in() -> (World, String) {
     let mut world = world();
-    let theirs = world.room_mut().write(
-        &Written::to_chat("C1A", "channel", ("U1", "mine")),
-        Timestamp::ZERO,
-    );
+    let written = Written::to_chat("C1A", "channel", ("U1", "mine"));
+    let theirs = world.room_mut().write(&written, Timestamp::ZERO);
     world.archive("C0OLD");
-    let label = "l".repeat(76);
-    let button = |label: &str, action: &str| json!({ "type": "button", "text": { "type": "plain_text", "text": label }, "action_id": action });
-    let actions = |elements: Value| json!([{ "type": "actions", "elements": elements }]);
-    for (method, asked, error) in [
+    (world, theirs.message)
+}
+
+#[test]
+fn a_message_that_is_not_right_has_its_error() {
+    let (mut world, _) = lived_in();
+    let long = "x".repeat(40_001);
+    for (asked, error) in [
+        (json!({ "text": "x" }), "channel_not_found"),
         (
-            "chat.postMessage",
-            json!({ "text": "x" }),
-            "channel_not_found",
-        ),
-        (
-            "chat.postMessage",
             json!({ "channel": "nowhere", "text": "x" }),
             "channel_not_found",
         ),
+        (json!({ "channel": "C0OLD", "text": "x" }), "is_archived"),
+        (json!({ "channel": "C1A" }), "no_text"),
+        (json!({ "channel": "C1A", "text": long }), "msg_too_long"),
         (
-            "chat.postMessage",
-            json!({ "channel": "C0OLD", "text": "x" }),
-            "is_archived",
-        ),
-        ("chat.postMessage", json!({ "channel": "C1A" }), "no_text"),
-        (
-            "chat.postMessage",
-            json!({ "channel": "C1A", "text": "x".repeat(40_001) }),
-            "msg_too_long",
-        ),
-        (
-            "chat.postMessage",
             json!({ "channel": "C1A", "text": "x", "thread_ts": "9.9" }),
             "thread_not_found",
         ),
         (
-            "chat.postMessage",
             json!({ "channel": "C1A", "text": "x", "blocks": "?" }),
             "invalid_blocks_format",
         ),
-        (
-            "chat.postMessage",
-            json!({ "channel": "C1A", "blocks": [{ "type": "section", "text": { "text": "x".repeat(3_001) } }] }),
-            "invalid_blocks",
-        ),
-        (
-            "chat.postMessage",
-            json!({ "channel": "C1A", "blocks": actions(json!([button(&label, "a")])) }),
-            "invalid_blocks",
-        ),
-        (
-            "chat.postMessage",
-            json!({ "channel": "C1A", "blocks": actions(json!([button("x", "a"), button("y", "a")])) }),
-            "invalid_blocks",
-        ),
+    ] {
+        let refused = ask(&mut world, "chat.postMessage", &asked);
+        assert_eq!(refused, Err(error), "{asked}");
+    }
+}
+
+#[test]
+fn blocks_have_their_limits() {
+    let label = "l".repeat(76);
+    let button = |label: &str, action: &str| json!({ "type": "button", "text": { "type": "plain_text", "text": label }, "action_id": action });
+    let actions = |elements: Value| json!({ "type": "actions", "elements": elements });
+    let section = |length| json!({ "type": "section", "text": { "text": "x".repeat(length) } });
+    for (block, is_right) in [
+        (section(3_000), true),
+        (section(3_001), false),
+        (section(0), false),
+        (actions(json!([button("x", "a"), button("y", "b")])), true),
+        (actions(json!([button("x", "a"), button("y", "a")])), false),
+        (actions(json!([button(&label, "a")])), false),
+        (actions(json!([])), false),
+        (json!({ "type": "something" }), false),
+    ] {
+        let asked = json!({ "channel": "C1A", "text": "x", "blocks": [block] });
+        let found = ask(&mut world(), "chat.postMessage", &asked);
+        assert_eq!(found.is_ok(), is_right, "{asked}");
+        assert!(is_right || found == Err("invalid_blocks"), "{asked}");
+    }
+}
+
+#[test]
+fn whatever_else_is_not_right_has_its_error() {
+    let (mut world, theirs) = lived_in();
+    for (method, asked, error) in [
         (
             "chat.update",
             json!({ "channel": "C1A", "ts": "9.9", "text": "x" }),
@@ -106,7 +111,7 @@ fn what_is_not_right_has_its_error() {
         ),
         (
             "chat.update",
-            json!({ "channel": "C1A", "ts": theirs.message, "text": "x" }),
+            json!({ "channel": "C1A", "ts": theirs, "text": "x" }),
             "cant_update_message",
         ),
         (

@@ -1,4 +1,4 @@
-//! Messages of bots: where they go, what is wrong with them, and how they are shown ("sendMessage" and its siblings).
+//! Messages of bots: where they go, what is wrong with them, and how they are shown (`sendMessage` and its siblings).
 //!
 //! Pure: parameters in, messages out.
 
@@ -243,9 +243,8 @@ fn thread(world: &World, (chat, asked): (i64, &Parameters)) -> Result<Option<Str
     let is_below = world.kinds.get(&chat).map(String::as_str) == Some("direct_messages");
     let topic = asked.number("message_thread_id");
     match (below.filter(|_| is_below), topic) {
-        (Some(topic), _) => topic_name(world, (chat, topic)).map(Some),
         (None, Some(1)) => Err(No::bad("message thread not found")),
-        (None, Some(topic)) => topic_name(world, (chat, topic)).map(Some),
+        (Some(topic), _) | (None, Some(topic)) => topic_name(world, (chat, topic)).map(Some),
         (None, None) => {
             let general = world.open_topics.contains(&(chat, 1));
             Ok(general.then(|| "1".to_owned()))
