@@ -8,7 +8,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
@@ -505,7 +505,7 @@ async fn file(
                 "This content is no longer available.",
             )
         };
-        content.map_or_else(|| lost().into_response(), |it| it.into_response())
+        content.map_or_else(|| lost().into_response(), IntoResponse::into_response)
     };
     let fault = vendor.next_fault(On::Fetch);
     let happen = line.happen(fault, answer, |status, code, retry_after| {

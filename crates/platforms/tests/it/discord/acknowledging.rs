@@ -17,7 +17,8 @@ fn seq(place: &str) -> u64 {
 fn knows(place: &str, message: &str) -> bool {
     let place: Value = serde_json::from_str(place).unwrap();
     let last = place["last"].as_object().unwrap();
-    last.values().any(|id| id.to_string() == message)
+    let message: u64 = message.parse().unwrap();
+    last.values().any(|id| *id == message)
 }
 
 #[tokio::test]
@@ -118,8 +119,9 @@ async fn the_heart_beats_while_intake_takes_its_time() {
         world.was_asked(On::Updates, beats + 5).await;
         // A heartbeat says what was accepted, and not what was heard.
         let requests = world.vendor().requests();
-        let said = requests.iter().filter(|it| it.path == "heartbeat");
-        let last = said.last().unwrap().body.as_u64();
+        let mut said = requests.iter().rev();
+        let last = said.find(|it| it.path == "heartbeat").unwrap();
+        let last = last.body.as_u64();
         assert_eq!(
             last,
             Some(before + 1),
