@@ -16,6 +16,7 @@ use talaria_domain::session_key::Sharing;
 use talaria_gateway::access::AccessPolicy;
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::files::Files;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
 };
@@ -29,6 +30,7 @@ use talaria_sim::time::RuntimeClock;
 use talaria_store::ledger::{Fate, Fates};
 use talaria_store::maintenance::integrity;
 use talaria_store::{Ledger, Result, Tx, inbox, jobs, outbox};
+use tempfile::TempDir;
 
 /// How a world is set up.
 #[derive(Clone)]
@@ -51,6 +53,10 @@ pub(crate) struct Setup {
     pub(crate) bindings: Bindings,
     /// Whether there is another profile, with an account of its own elsewhere.
     pub(crate) has_neighbour: bool,
+    /// How large files may be that the platform carries; without it, it carries none.
+    pub(crate) most_bytes: Option<u64>,
+    /// Has `data`, which is the gateway's own, and `work`, where files may be sent from.
+    pub(crate) home: Arc<TempDir>,
 }
 
 /// Counts the calls to a ledger, and loses the answer to one if it is told to.
@@ -100,6 +106,8 @@ impl Default for Setup {
             },
             bindings: Bindings::default(),
             has_neighbour: false,
+            most_bytes: None,
+            home: Arc::new(tempfile::tempdir().unwrap()),
         }
     }
 }
@@ -123,6 +131,9 @@ impl World {
             1_700_000_000_000,
         )));
         let vendor = Vendor::with_limit(setup.offer, Arc::clone(&setup.moods), setup.limit);
+        if let Some(most) = setup.most_bytes {
+            vendor.media.carry(most);
+        }
         let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
         let script = Arc::new(Script::with_window(setup.window).using(&machine));
         let calls = Arc::new(Calls::default());
@@ -188,6 +199,11 @@ impl World {
         self.writes(event)
     }
 
+    /// What `who` would write in their direct chat, to be sent as it is or otherwise.
+    pub(crate) fn draft(&self, who: &str, text: &str) -> Event {
+        self.people.said(who, text, self.now())
+    }
+
     /// `who` does something other than writing.
     pub(crate) fn does(&self, who: &str, address: Address, kind: EventKind) -> Event {
         let event = self.people.said(who, "", self.now());
@@ -198,7 +214,7 @@ impl World {
         })
     }
 
-    fn writes(&self, event: Event) -> Event {
+    pub(crate) fn writes(&self, event: Event) -> Event {
         self.vendor.write(event.clone());
         event
     }
@@ -254,6 +270,16 @@ impl World {
         assert_eq!(targets, [], "parts are left");
         assert_eq!(findings, Vec::<String>::new());
         self.gateway.drain().await;
+    }
+}
+
+fn files(setup: &Setup) -> Files {
+    let data = setup.home.path().join("data");
+    let root = data.join("files");
+    Files {
+        shareable: vec![setup.home.path().join("work"), root.clone()],
+        root,
+        private: Some(data),
     }
 }
 
@@ -315,6 +341,7 @@ async fn start(
         limits: setup.limits,
         split: pieces,
         worker: Arc::<Machine>::clone(machine),
+        files: Some(files(setup)),
     };
     let parts = Parts {
         ledger: ledger.clone(),

@@ -146,6 +146,7 @@ impl World {
                     .map(|(vendor, (name, _))| self.account(vendor, name, ids))
                     .collect(),
                 bindings: Bindings::default(),
+                files: None,
                 limits: settings.limits,
                 split: pieces,
                 worker: match self.plan.staging.flaw {
