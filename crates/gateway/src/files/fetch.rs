@@ -72,8 +72,8 @@ pub(crate) async fn fetch(
 
 /// Whether a file is somewhere that only its platform's adapter can get it from.
 fn is_kept_by_its_platform(attachment: &Attachment) -> bool {
-    let has_address = |start: &&str| attachment.locator.starts_with(start);
-    !["data:", "https:"].iter().any(|start| has_address(&start))
+    let mut starts = ["data:", "https:"].iter();
+    !starts.any(|start| attachment.locator.starts_with(start))
 }
 
 fn path_of(files: &Files, event: &Event, number: usize, attachment: &Attachment) -> PathBuf {

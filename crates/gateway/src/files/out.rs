@@ -71,7 +71,8 @@ fn open(files: &Files, asked: PathBuf, most: u64) -> Result<Sendable, String> {
         Ok(Some(open).filter(|_| is_there && is_same))
     };
     let opened = is_same(&file).map_err(|error| unreadable(&asked, &error))?;
-    let opened = opened.ok_or_else(|| format!("{asked:?} is being changed: send it again"))?;
+    let changing = || format!("{} is being changed: send it again", asked.display());
+    let opened = opened.ok_or_else(changing)?;
     let whose = decide(path.clone(), &opened)?;
     Ok(Sendable {
         file,
@@ -99,10 +100,15 @@ fn thing(found: &Metadata) -> Thing {
     }
 }
 
+/// The words for a file that is not there.
+pub(crate) fn nothing(asked: &Path) -> String {
+    format!("there is no file {}", asked.display())
+}
+
 fn unreadable(asked: &Path, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file {asked:?}"),
-        _ => format!("{asked:?} cannot be read: {error}"),
+        io::ErrorKind::NotFound => nothing(asked),
+        _ => format!("{} cannot be read: {error}", asked.display()),
     }
 }
 

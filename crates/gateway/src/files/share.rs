@@ -55,17 +55,18 @@ pub enum Whose {
 pub fn decide(asked: &Path, found: &Found, roots: &Roots, most: u64) -> Result<Whose, String> {
     // Where it is comes first: what is elsewhere is nothing to talk about.
     let whose = place(asked, &found.path, roots)?;
+    let shown = asked.display();
     match found.thing {
         Thing::File => {}
         Thing::Directory => {
             return Err(format!(
-                "{asked:?} is a directory: send a single file, an archive of it for instance"
+                "{shown} is a directory: send a single file, an archive of it for instance"
             ));
         }
-        Thing::Other => return Err(format!("{asked:?} is not a regular file")),
+        Thing::Other => return Err(format!("{shown} is not a regular file")),
     }
     match found.bytes {
-        0 => Err(format!("{asked:?} is empty")),
+        0 => Err(format!("{shown} is empty")),
         bytes if bytes > most => Err(too_large(asked, bytes, most)),
         _ => Ok(whose),
     }
@@ -73,8 +74,9 @@ pub fn decide(asked: &Path, found: &Found, roots: &Roots, most: u64) -> Result<W
 
 /// The words for a file that does not fit.
 pub(super) fn too_large(asked: &Path, bytes: u64, most: u64) -> String {
+    let shown = asked.display();
     format!(
-        "{asked:?} has {bytes} bytes, and at most {most} can be sent here: send less, or say where it is"
+        "{shown} has {bytes} bytes, and at most {most} can be sent here: send less, or say where it is"
     )
 }
 
@@ -93,16 +95,21 @@ fn place(asked: &Path, path: &Path, roots: &Roots) -> Result<Whose, String> {
     if roots.shareable.iter().any(|root| path.starts_with(root)) {
         return Ok(Whose::Anybodys);
     }
-    let roots = roots.shareable.iter().map(|root| format!("{root:?}"));
+    let roots = roots
+        .shareable
+        .iter()
+        .map(|root| root.display().to_string());
     let roots: Vec<String> = roots.collect();
     Err(format!(
-        "{asked:?} is not where files may be sent from: copy it below {} first",
+        "{} is not where files may be sent from: copy it below {} first",
+        asked.display(),
         roots.join(" or ")
     ))
 }
 
 fn own(asked: &Path) -> String {
-    format!("{asked:?} is the gateway's own and is never sent")
+    let shown = asked.display();
+    format!("{shown} is the gateway's own and is never sent")
 }
 
 /// The event that a kept file came with: `in/<event id>/<name>`.

@@ -41,7 +41,7 @@ fn short(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Any ASCII punctuation can be escaped (CommonMark, "Backslash escapes").
+/// Any ASCII punctuation can be escaped (`CommonMark`, "Backslash escapes").
 fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for letter in text.chars().filter(|letter| !letter.is_control()) {

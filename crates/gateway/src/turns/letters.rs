@@ -149,7 +149,7 @@ impl TurnReach {
             .await;
         match is_own {
             Ok(true) => Ok(()),
-            Ok(false) => Err(format!("there is no file {asked:?}")),
+            Ok(false) => Err(out::nothing(asked)),
             Err(error) => Err(error.to_string()),
         }
     }

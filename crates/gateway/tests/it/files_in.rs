@@ -278,7 +278,7 @@ async fn no_name_leads_out_of_its_folder() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_files_go_but_those_of_an_open_event_stay() {
+async fn files_that_are_old_go_but_those_of_an_open_event_stay() {
     let day = Duration::from_hours(24);
     let world = World::begin(Setup {
         limits: Limits {

@@ -32,7 +32,7 @@ fn only_what_is_in_a_shareable_place_is_sent() {
     let kept = format!("/data/files/in/{event}/0-a.pdf");
     assert_eq!(at(&kept, Thing::File, MOST), Ok(Whose::Events(event)));
     let table = [
-        ("/etc/passwd", "copy it below \"/work\" or"),
+        ("/etc/passwd", "copy it below /work or"),
         ("/workshop/a.pdf", "is not where files may be sent from"),
         ("/data/operator.key", "the gateway's own"),
         ("/data/store.db", "the gateway's own"),

@@ -27,11 +27,11 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_000_000 + millis)
 }
 
-fn show(answer: &str, visible: &str) -> Option<Show> {
-    Some(Show {
+fn show(answer: &str, visible: &str) -> Show {
+    Show {
         answer: answer.to_owned(),
         visible: visible.to_owned(),
-    })
+    }
 }
 
 #[test]
@@ -41,10 +41,13 @@ fn what_is_going_on_is_shown_until_there_are_words() {
     growing.hear(&said("let me look"), true);
     assert_eq!(
         growing.take(at(0), PACE),
-        show("let me look", "let me look")
+        Some(show("let me look", "let me look"))
     );
     growing.hear(&started("ls"), true);
-    assert_eq!(growing.take(at(1_000), PACE), show("", "_terminal: ls…_"));
+    assert_eq!(
+        growing.take(at(1_000), PACE),
+        Some(show("", "_terminal: ls…_"))
+    );
     let ended = RunEvent::ToolCompleted {
         call: "1".to_owned(),
         output: "a b".to_owned(),
@@ -54,7 +57,7 @@ fn what_is_going_on_is_shown_until_there_are_words() {
     growing.hear(&said(" "), true);
     growing.take(at(2_000), PACE);
     growing.hear(&said("two files"), true);
-    let words = show(" two files", " two files");
+    let words = Some(show(" two files", " two files"));
     assert_eq!(growing.take(at(3_000), PACE), words);
     assert_eq!(growing.take(at(4_000), PACE), None, "nothing is new");
 }
@@ -69,7 +72,7 @@ fn the_newest_state_wins_and_is_shown_as_soon_as_it_may_be() {
     growing.hear(&started("three"), true);
     assert_eq!(growing.due_at(PACE), Some(at(1_000)));
     let shown = growing.take(at(1_000), PACE);
-    assert_eq!(shown, show("", "_terminal: three…_"));
+    assert_eq!(shown, Some(show("", "_terminal: three…_")));
     assert_eq!(growing.due_at(PACE), None);
 }
 
@@ -80,5 +83,5 @@ fn whoever_wants_no_progress_sees_words_alone() {
     growing.hear(&started("ls"), false);
     assert_eq!(growing.take(at(0), PACE), None);
     growing.hear(&said("done"), false);
-    assert_eq!(growing.take(at(0), PACE), show("done", "done"));
+    assert_eq!(growing.take(at(0), PACE), Some(show("done", "done")));
 }
