@@ -11,6 +11,7 @@ mod child;
 mod frame;
 mod inbox;
 mod memory;
+mod methods;
 mod order;
 mod outgoing;
 mod rate;

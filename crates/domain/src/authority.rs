@@ -80,6 +80,21 @@ impl Right {
         Self::EventGet,
         Self::Ask,
     ];
+
+    /// Its name in the ledger and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HistoryPage => "history_page",
+            Self::HistorySearch => "history_search",
+            Self::EventGet => "event_get",
+            Self::Ask => "ask",
+        }
+    }
+
+    /// The right that this name stands for; no other name stands for anything.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|right| right.as_str() == name)
+    }
 }
 
 /// What may be done with one resource.

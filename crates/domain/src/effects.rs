@@ -112,6 +112,10 @@ pub struct Kept {
     pub value: Value,
     /// How often it was set.
     pub version: i64,
+    /// When it was first set. Forgetting ends that.
+    pub created_at: Timestamp,
+    /// When it was last set.
+    pub updated_at: Timestamp,
 }
 
 /// What is looked for in the past.

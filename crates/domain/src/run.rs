@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address::ReturnAddress;
-use crate::authority::Authority;
+use crate::authority::{Authority, Revocation};
 use crate::clock::Timestamp;
 use crate::effects::Answer;
 use crate::ids::{EventId, RunId, SessionId};
@@ -112,6 +112,11 @@ pub enum RunEvent {
         /// What was answered.
         answer: Option<Answer>,
     },
+    /// An operator took something away from the run, for good: it counts for every further attempt, too.
+    Revoked {
+        /// What.
+        what: Revocation,
+    },
     /// For the operator.
     Log {
         /// What happened.
@@ -134,6 +139,7 @@ impl RunEvent {
             Self::StateUpdated { .. } => "state_updated",
             Self::ActionRequested { .. } => "action_requested",
             Self::ActionSettled { .. } => "action_settled",
+            Self::Revoked { .. } => "revoked",
             Self::Log { .. } => "log",
             Self::Ended(_) => "ended",
         }

@@ -167,6 +167,13 @@ impl ScopeKey {
         Self(fields.text(runner.as_str()).digest())
     }
 
+    /// What a conversation is called elsewhere, which all of its runners see. The name itself is a value and no part of
+    /// any key.
+    pub fn elsewhere(conversation: &str, thread: Option<&str>) -> Self {
+        let fields = Fields::of("elsewhere").text(conversation);
+        Self(fields.optional(thread).digest())
+    }
+
     /// The store of a profile, which its runners share.
     pub fn workspace(profile: &ProfileName) -> Self {
         let fields = Fields::of("storage").text("workspace");
@@ -182,6 +189,9 @@ pub struct Snapshot {
     pub scopes: BTreeMap<StateScope, BTreeMap<String, Value>>,
     /// Whether that is everything: what is too much is left to be asked for.
     pub is_whole: bool,
+    /// The scopes that may be read and written, and that somebody holds. The others are empty whatever happens.
+    #[serde(default)]
+    pub open: BTreeSet<StateScope>,
 }
 
 impl Default for Snapshot {
@@ -189,6 +199,7 @@ impl Default for Snapshot {
         Self {
             scopes: StateScope::ALL.map(|scope| (scope, BTreeMap::new())).into(),
             is_whole: true,
+            open: BTreeSet::new(),
         }
     }
 }

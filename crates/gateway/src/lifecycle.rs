@@ -17,9 +17,10 @@ use talaria_domain::adapter::{
     Accepted, Disconnected, HookAnswer, HookCall, Identity, Intake, NotAccepted, Pending,
 };
 use talaria_domain::address::{Address, ReturnAddress};
+use talaria_domain::authority::Revocation;
 use talaria_domain::clock::Clock;
 use talaria_domain::event::Event;
-use talaria_domain::ids::{Ids, ReplyId, SessionId};
+use talaria_domain::ids::{Ids, ReplyId, RunId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::principal::Principal;
@@ -218,6 +219,12 @@ impl Gateway {
     /// The runs that are under way in this process.
     pub fn active_runs(&self) -> &Registry {
         &self.0.running
+    }
+
+    /// Takes something away from a run that is under way, and from whatever runs for it, for good. It counts from the
+    /// next effect on, and for every further attempt at the same event. Gives which runs these are.
+    pub async fn revoke(&self, run: RunId, what: Revocation) -> Result<Vec<RunId>> {
+        registry::revoke::revoke(&self.0, run, what).await
     }
 
     /// How much is going on.

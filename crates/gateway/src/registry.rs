@@ -4,21 +4,27 @@
 //!
 //! **Invariant:** what a run was registered with is its own copy. It can be revoked, and never changed or widened.
 
+mod by_id;
 pub(crate) mod close;
+pub(crate) mod revoke;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use talaria_domain::authority::{Frozen, Grant, ResourceKind, Revocation, Revoked, Right};
+use talaria_domain::authority::{
+    Authority, Frozen, Grant, ResourceKind, Revocation, Revoked, Right,
+};
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::effects::{Refusal, RefusalCode};
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::names::{BindingId, RunnerId};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use self::by_id::ById;
 
 /// How long a run may do nothing, where nobody says anything else.
 pub const IDLE: Duration = Duration::from_hours(1);
@@ -50,6 +56,9 @@ pub enum NotRegistered {
     /// Nobody knows whose run it is.
     #[error("expected the name of its runner, found none")]
     Nameless,
+    /// It is registered already, with what it has: a second time could widen that.
+    #[error("expected a run that is not registered yet, found one that is")]
+    Known,
 }
 
 /// A run under way.
@@ -92,7 +101,10 @@ impl ActiveRun {
 
     /// It did something.
     pub fn touch(&self, at: Timestamp) {
-        self.active_at.fetch_max(at.as_millis(), Ordering::Relaxed);
+        // Most of what is done is done in the millisecond of what was done before: then there is nothing to write.
+        if self.active_at.load(Ordering::Relaxed) < at.as_millis() {
+            self.active_at.fetch_max(at.as_millis(), Ordering::Relaxed);
+        }
     }
 
     /// It waits for others, for as long as this is kept.
@@ -162,6 +174,17 @@ impl ActiveRun {
         self.has_lost.store(true, Ordering::Release);
     }
 
+    /// What it may use now: what it was admitted with, without what was taken away. Its children get at most this.
+    pub fn left(&self) -> Authority {
+        let authority = self.with.authority.authority();
+        if !self.has_lost.load(Ordering::Acquire) {
+            return authority.clone();
+        }
+        let revoked = self.revoked.read();
+        let revoked = revoked.unwrap_or_else(PoisonError::into_inner);
+        revoked.taken_from(authority)
+    }
+
     fn has_lost(&self, it: impl Fn(&Revoked) -> bool) -> bool {
         // Most runs lose nothing, and they do not ask the lock.
         self.has_lost.load(Ordering::Acquire)
@@ -210,11 +233,17 @@ pub struct Registry {
 
 #[derive(Debug, Default)]
 struct Runs {
-    by_id: HashMap<RunId, Arc<ActiveRun>>,
-    by_session: HashMap<SessionId, RunId>,
+    by_id: ById<RunId, Arc<ActiveRun>>,
+    by_session: ById<SessionId, RunId>,
     /// When to look at which run, not later than it can be due.
     looks: Looks,
+    /// What was taken away from runs that are not registered here: those that were admitted a moment ago, and those of
+    /// other nodes. The last few.
+    early: VecDeque<(RunId, Revocation)>,
 }
+
+/// So many are kept for runs that are about to be registered, which takes a moment.
+const MOST_EARLY: usize = 1_024;
 
 type Looks = BinaryHeap<Reverse<(Timestamp, RunId)>>;
 
@@ -234,10 +263,19 @@ impl Registry {
         let run = Arc::new(ActiveRun::of(with));
         let due = run.due_at(at);
         let mut runs = self.runs();
+        if runs.by_id.contains_key(&id) {
+            return Err(NotRegistered::Known);
+        }
         let is_sooner = runs
             .looks
             .peek()
             .is_none_or(|Reverse((next, _))| due < *next);
+        runs.early.retain(|(early, what)| {
+            if *early == id {
+                run.revoke(what);
+            }
+            *early != id
+        });
         runs.looks.push(Reverse((due, id)));
         runs.by_session.insert(session, id);
         runs.by_id.insert(id, Arc::clone(&run));
@@ -285,6 +323,17 @@ impl Registry {
             looks.retain(|Reverse((_, run))| by_id.contains_key(run));
         }
         Some(ended)
+    }
+
+    /// Takes something away from one run, also if it is about to be registered.
+    pub fn revoke_from(&self, run: RunId, what: &Revocation) {
+        let mut runs = self.runs();
+        if let Some(found) = runs.by_id.get(&run) {
+            found.revoke(what);
+            return;
+        }
+        runs.early.truncate(MOST_EARLY - 1);
+        runs.early.push_front((run, what.clone()));
     }
 
     /// Takes something away from every run that is under way; gives from how many.

@@ -3,13 +3,14 @@
 
 pub mod rules;
 
+use serde_json::Value;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::effects::{Kept, Memory, MemoryAnswer, MemoryRequest, Refusal, RefusalCode};
-use talaria_domain::scope::{ScopeKey, Snapshot};
+use talaria_domain::scope::{ScopeKey, Snapshot, StateScope};
 use talaria_store::state::{self as stored, Page, Remembered, Swap};
 use talaria_store::{Conflict, Result, StoreError, Tx};
 
-use self::rules::{Drawers, MOST_KEYS, Step};
+use self::rules::{Drawers, EXTERNAL, MOST_KEYS, Naming, Step};
 
 /// How many values a run is given when it begins.
 const SHOWN: u32 = 256;
@@ -26,8 +27,23 @@ pub fn answer(
     at: Timestamp,
 ) -> Result<Answered> {
     match rules::decide(drawers, memory, request) {
-        Ok((drawer, step)) => act(tx, drawer, step, at),
+        Ok((drawer, step)) => {
+            let naming = rules::naming(drawers, memory, &step);
+            let answered = act(tx, drawer, step, at)?;
+            if let (Ok(_), Some(naming)) = (&answered, naming) {
+                name(tx, &naming, at)?;
+            }
+            Ok(answered)
+        }
         Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// What the conversation is called elsewhere, for all of its runners.
+fn name(tx: &mut Tx<'_>, naming: &Naming, at: Timestamp) -> Result<()> {
+    match naming {
+        Naming::Called(place, name) => stored::set(tx, *place, EXTERNAL, name, at).map(drop),
+        Naming::Forgotten(place) => stored::delete(tx, *place, EXTERNAL).map(drop),
     }
 }
 
@@ -98,21 +114,47 @@ fn list(tx: &mut Tx<'_>, drawer: ScopeKey, page: &Page) -> Result<Answered> {
 /// nobody holds, are empty.
 pub fn snapshot(tx: &mut Tx<'_>, drawers: &Drawers) -> Result<Snapshot> {
     let open = drawers.open_scopes();
-    let mut snapshot = Snapshot::default();
+    let mut snapshot = Snapshot {
+        open: open.iter().map(|(scope, _)| *scope).collect(),
+        ..Snapshot::default()
+    };
+    let mut named = None;
     if !open.is_empty() {
-        let keys: Vec<ScopeKey> = open.iter().map(|(_, key)| *key).collect();
+        let elsewhere = drawers.elsewhere();
+        let keys: Vec<ScopeKey> = open.iter().map(|(_, key)| *key).chain(elsewhere).collect();
         let found = stored::shown(tx, &keys, SHOWN, SHOWN_BYTES)?;
         snapshot.is_whole = found.is_whole;
         for (key, name, value) in found.values {
             let scope = open.iter().find(|(_, open)| *open == key);
-            let values = scope.and_then(|(scope, _)| snapshot.scopes.get_mut(scope));
-            if let Some(values) = values {
-                values.insert(name, value);
+            match scope.and_then(|(scope, _)| snapshot.scopes.get_mut(scope)) {
+                Some(values) => drop(values.insert(name, value)),
+                None => named = Some(value),
             }
         }
+        if !snapshot.is_whole {
+            named = ask_for_name(tx, drawers, &mut snapshot)?;
+        }
     }
-    rules::seed(drawers, &mut snapshot);
+    rules::seed(drawers, named, &mut snapshot);
     Ok(snapshot)
+}
+
+/// The ids that a conversation has elsewhere may be among what was too much to show. A seed must not stand for them.
+fn ask_for_name(
+    tx: &mut Tx<'_>,
+    drawers: &Drawers,
+    snapshot: &mut Snapshot,
+) -> Result<Option<Value>> {
+    let (Some(own), Some(place)) = (drawers.key(StateScope::Conversation), drawers.elsewhere())
+    else {
+        return Ok(None);
+    };
+    if let Some(own) = stored::get(tx, own, EXTERNAL)? {
+        let values = snapshot.scopes.entry(StateScope::Conversation).or_default();
+        values.insert(EXTERNAL.to_owned(), own.value);
+    }
+    let named = stored::get(tx, place, EXTERNAL)?;
+    Ok(named.map(|named| named.value))
 }
 
 /// A change that counts only if nobody else was first.
@@ -131,5 +173,7 @@ fn kept(found: Remembered) -> Kept {
     Kept {
         value: found.value,
         version: found.version,
+        created_at: found.created_at,
+        updated_at: found.updated_at,
     }
 }

@@ -1,13 +1,19 @@
 //! Chat platforms: one folder each, the same files in every folder, and one line for each in this list. No
-//! other source file names a platform. What they share is beside them: [`split`], [`markup`]. Our own surfaces, the
-//! terminal, the page and the API, are [`local`]; the way back to programs is [`callback`].
+//! other source file names a platform. What they share is beside them: [`split`], [`markup`], [`commands`],
+//! [`webhook`]. Our own surfaces, the terminal, the page and the API, are [`local`]; the way back to programs is
+//! [`callback`].
 
+pub mod discord;
 pub mod relay;
+pub mod slack;
+pub mod telegram;
 
 pub mod callback;
+pub mod commands;
 pub mod local;
 pub mod markup;
 pub mod split;
+pub mod webhook;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +25,7 @@ use talaria_domain::profile::Account;
 use talaria_domain::secret::SecretString;
 
 /// The platforms that there is an adapter for.
-pub const PLATFORMS: &[&str] = &["relay"];
+pub const PLATFORMS: &[&str] = &["relay", "discord", "slack", "telegram"];
 
 /// What the operator wrote about an account.
 pub struct Credential {
@@ -89,7 +95,10 @@ impl Allowance {
 pub fn connect(credential: Credential, workshop: &Workshop) -> Result<Connection, String> {
     let platform = credential.account.platform.to_string();
     match platform.as_str() {
+        "discord" => discord::config::connect(credential, workshop),
         "relay" => relay::config::connect(credential, workshop),
+        "telegram" => telegram::config::connect(credential, workshop),
+        "slack" => slack::config::connect(credential, workshop),
         other => Err(format!("there is no adapter for {other:?}")),
     }
 }

@@ -10,6 +10,7 @@
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
 //! | [`hooks`] | where platforms call us |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
+//! | [`rights`] | what an operator can take away from runs |
 //! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
 //! | `contract/` | the table of routes, and the `OpenAPI` document that is made from it |
@@ -30,6 +31,7 @@ pub mod connection;
 pub mod courier;
 pub mod health;
 pub mod hooks;
+pub mod rights;
 pub mod serve;
 pub mod shared;
 pub mod terms;

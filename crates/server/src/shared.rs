@@ -21,6 +21,7 @@ use crate::health::Health;
 use crate::hooks::Hooks;
 use crate::openai::allowance::Allowances;
 use crate::places::Places;
+use crate::rights::Rights;
 use crate::terms::Terms;
 
 /// The place that an address named by a program stands for, or the words why it may not be called back there.
@@ -40,6 +41,8 @@ pub struct Shared {
     pub courier: Arc<dyn Courier>,
     /// Who takes calls of platforms.
     pub hooks: Arc<dyn Hooks>,
+    /// What can be taken away from runs.
+    pub rights: Arc<dyn Rights>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use talaria_sim::{Platform, crash, model, universe, writers};
+use talaria_sim::{Platform, certify, crash, model, universe, writers};
 use talaria_store::Ledger;
 
 /// The simulated world as a process of its own.
@@ -40,6 +40,8 @@ enum Part {
     Model(model::Arguments),
     /// Play worlds made from seeds and look whether every promise is kept. Example: `talaria-sim universes --seeds 500`
     Universes(universe::Arguments),
+    /// Hold every adapter to what it claims, against its simulated vendor. Example: `talaria-sim certify relay`
+    Certify(certify::Arguments),
     /// Kill the real gateway again and again under load, then count. Example: `talaria-sim crash --gateway target/debug/talaria`
     Crash(crash::Arguments),
 }
@@ -79,6 +81,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
         Part::Platform(platform) => Ok(platform.serve().await?),
         Part::Model(model) => Ok(model.serve().await?),
+        Part::Certify(certify) => certify.certify(std::io::stdout()).await,
         Part::Crash(crash) => crash.crash(std::io::stdout()).await,
         Part::Universes(universes) => universes.play(std::io::stdout()),
     }

@@ -14,10 +14,9 @@
 //! # }
 //! ```
 
-pub mod crash;
-
 mod arguments;
 mod bridge;
+pub(crate) mod candidate;
 mod world;
 
 pub use crate::vendor::{Fault, Mishap, On, Written};

@@ -6,6 +6,7 @@ pub mod fault;
 pub mod room;
 pub mod server;
 pub mod stage;
+pub mod venue;
 
 mod control;
 pub mod line;

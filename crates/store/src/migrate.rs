@@ -53,6 +53,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0006_fewer_trees.sql"),
         postgres: include_str!("../migrations/0006_fewer_trees.sql"),
     },
+    Migration {
+        number: 7,
+        name: "since",
+        sqlite: include_str!("../migrations/0007_since.sql"),
+        postgres: include_str!("../migrations/0007_since.sql"),
+    },
 ];
 
 impl Migration {

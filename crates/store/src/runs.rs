@@ -3,7 +3,7 @@
 //! after its lane has a new owner is fenced off.
 
 use talaria_domain::address::ReturnAddress;
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, Revocation};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::machine::{Machine as _, RunState};
@@ -18,6 +18,7 @@ use crate::leases::{self, Lease};
 use crate::questions;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
+use crate::wake::Wake;
 
 macro_rules! columns {
     () => {
@@ -213,6 +214,54 @@ pub fn append_all(
     }
     write_down(tx, run, first, events, at)?;
     Ok(first)
+}
+
+/// Takes something away from a run that has not ended, whoever has its lane; gives the number of that in its journal.
+/// Unlike everything else that is journalled it is not the run's own deed, so it needs no lease.
+pub fn revoke(tx: &mut Tx<'_>, run: RunId, what: &Revocation, at: Timestamp) -> Result<i64> {
+    let row = get(tx, run)?;
+    if row.state.is_end() {
+        return legal(run, row.state, "revoke", row.state).map(|()| 0);
+    }
+    let seq = next_seq(tx, run)?;
+    tx.execute(
+        "UPDATE runs SET next_seq = ?2 WHERE run_id = ?1",
+        bind![run, seq + 1],
+    )?;
+    let what = what.clone();
+    write_down(tx, run, seq, &[RunEvent::Revoked { what }], at)?;
+    tx.wake(Wake::Revoked(run));
+    Ok(seq)
+}
+
+/// What was taken away from a run.
+pub fn revocations(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Revocation>> {
+    let events = tx.rows(
+        "SELECT event FROM run_events WHERE run_id = ?1 AND kind = 'revoked' ORDER BY seq",
+        bind![run],
+        |row| row.json(0),
+    )?;
+    Ok(taken(events))
+}
+
+/// What was taken away from any run for an event: it stays away from the next one.
+pub fn revocations_for(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<Revocation>> {
+    let events = tx.rows(
+        "SELECT e.event FROM runs r JOIN run_events e ON e.run_id = r.run_id
+         WHERE r.event_id = ?1 AND e.kind = 'revoked' ORDER BY e.run_id, e.seq",
+        bind![event],
+        |row| row.json(0),
+    )?;
+    Ok(taken(events))
+}
+
+fn taken(events: Vec<RunEvent>) -> Vec<Revocation> {
+    let events = events.into_iter();
+    let taken = events.filter_map(|event| match event {
+        RunEvent::Revoked { what } => Some(what),
+        _ => None,
+    });
+    taken.collect()
 }
 
 /// The number of the next event. Read before it is changed: `RETURNING` would make SQLite build a table for it.

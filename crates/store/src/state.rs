@@ -7,7 +7,7 @@ use talaria_domain::scope::ScopeKey;
 
 use crate::bind;
 use crate::error::{Conflict, Result};
-use crate::tx::Tx;
+use crate::tx::{Row, Tx};
 use crate::value::{from_json, to_json};
 
 /// A remembered value.
@@ -17,19 +17,28 @@ pub struct Remembered {
     pub value: Json,
     /// How often it was set.
     pub version: i64,
+    /// When it was first set, and that was not forgotten since.
+    pub created_at: Timestamp,
+    /// When it was last set.
+    pub updated_at: Timestamp,
+}
+
+/// A value in a row that has its columns from here on.
+fn remembered(row: &Row<'_>, first: usize) -> Result<Remembered> {
+    Ok(Remembered {
+        value: row.json(first)?,
+        version: row.get(first + 1)?,
+        created_at: row.get(first + 2)?,
+        updated_at: row.get(first + 3)?,
+    })
 }
 
 /// What is remembered under a name.
 pub fn get(tx: &mut Tx<'_>, scope: ScopeKey, name: &str) -> Result<Option<Remembered>> {
     tx.row(
-        "SELECT value, version FROM state WHERE scope_key = ?1 AND name = ?2",
+        "SELECT value, version, created_at, updated_at FROM state WHERE scope_key = ?1 AND name = ?2",
         bind![scope, name],
-        |row| {
-            Ok(Remembered {
-                value: row.json(0)?,
-                version: row.get(1)?,
-            })
-        },
+        |row| remembered(row, 0),
     )
 }
 
@@ -42,7 +51,7 @@ pub fn set(
     at: Timestamp,
 ) -> Result<i64> {
     let version = tx.row(
-        "INSERT INTO state (scope_key, name, value, version, updated_at) VALUES (?1, ?2, ?3, 1, ?4)
+        "INSERT INTO state (scope_key, name, value, version, created_at, updated_at) VALUES (?1, ?2, ?3, 1, ?4, ?4)
          ON CONFLICT (scope_key, name) DO UPDATE SET
              value = excluded.value, version = state.version + 1, updated_at = excluded.updated_at
          RETURNING version",
@@ -86,18 +95,10 @@ pub fn delete(tx: &mut Tx<'_>, scope: ScopeKey, name: &str) -> Result<bool> {
 /// What is remembered under names that begin with exactly `prefix`, by name.
 pub fn list(tx: &mut Tx<'_>, scope: ScopeKey, prefix: &str) -> Result<Vec<(String, Remembered)>> {
     tx.rows(
-        "SELECT name, value, version FROM state
+        "SELECT name, value, version, created_at, updated_at FROM state
          WHERE scope_key = ?1 AND substr(name, 1, length(?2)) = ?2 ORDER BY name",
         bind![scope, prefix],
-        |row| {
-            Ok((
-                row.get(0)?,
-                Remembered {
-                    value: row.json(1)?,
-                    version: row.get(2)?,
-                },
-            ))
-        },
+        |row| Ok((row.get(0)?, remembered(row, 1)?)),
     )
 }
 
@@ -115,7 +116,7 @@ pub struct Page {
 /// A page of what is remembered, by name.
 pub fn page(tx: &mut Tx<'_>, scope: ScopeKey, page: &Page) -> Result<Vec<(String, Remembered)>> {
     tx.rows(
-        "SELECT name, value, version FROM state
+        "SELECT name, value, version, created_at, updated_at FROM state
          WHERE scope_key = ?1 AND substr(name, 1, length(?2)) = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
         bind![
             scope,
@@ -124,15 +125,7 @@ pub fn page(tx: &mut Tx<'_>, scope: ScopeKey, page: &Page) -> Result<Vec<(String
             page.after.as_deref().unwrap_or_default(),
             page.limit
         ],
-        |row| {
-            Ok((
-                row.get(0)?,
-                Remembered {
-                    value: row.json(1)?,
-                    version: row.get(2)?,
-                },
-            ))
-        },
+        |row| Ok((row.get(0)?, remembered(row, 1)?)),
     )
 }
 
@@ -152,7 +145,7 @@ pub struct Shown {
     pub is_whole: bool,
 }
 
-/// The first values of up to four scopes, none of them larger than so many bytes.
+/// The first values of up to five scopes, none of them larger than so many bytes.
 pub fn shown(tx: &mut Tx<'_>, scopes: &[ScopeKey], most: u32, largest: u32) -> Result<Shown> {
     let Some(first) = scopes.first() else {
         let values = Vec::new();
@@ -162,8 +155,16 @@ pub fn shown(tx: &mut Tx<'_>, scopes: &[ScopeKey], most: u32, largest: u32) -> R
     let scope = |index: usize| *scopes.get(index).unwrap_or(first);
     let rows: Vec<(ScopeKey, String, Option<String>)> = tx.rows(
         "SELECT scope_key, name, CASE WHEN CAST(length(value) AS INTEGER) <= ?6 THEN value END FROM state
-         WHERE scope_key IN (?1, ?2, ?3, ?4) ORDER BY scope_key, name LIMIT ?5",
-        bind![scope(0), scope(1), scope(2), scope(3), most + 1, largest],
+         WHERE scope_key IN (?1, ?2, ?3, ?4, ?7) ORDER BY scope_key, name LIMIT ?5",
+        bind![
+            scope(0),
+            scope(1),
+            scope(2),
+            scope(3),
+            most + 1,
+            largest,
+            scope(4)
+        ],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     let is_few = rows.len() <= most as usize;

@@ -5,7 +5,7 @@
 //! [`Wake::Everything`] and looks at all of it.
 
 use talaria_domain::address::TargetKey;
-use talaria_domain::ids::{QuestionId, SessionId};
+use talaria_domain::ids::{QuestionId, RunId, SessionId};
 use tokio::sync::broadcast;
 
 /// What changed.
@@ -19,6 +19,8 @@ pub enum Wake {
     Jobs,
     /// A question has ended.
     Question(QuestionId),
+    /// Something was taken away from a run.
+    Revoked(RunId),
     /// Signals were lost: look at everything.
     Everything,
 }
@@ -31,6 +33,7 @@ impl Wake {
             Self::Target(target) => format!("target {}", target.0),
             Self::Jobs => "jobs".to_owned(),
             Self::Question(question) => format!("question {question}"),
+            Self::Revoked(run) => format!("revoked {run}"),
             Self::Everything => "everything".to_owned(),
         }
     }
@@ -41,6 +44,7 @@ impl Wake {
             Some(("lane", id)) => id.parse().ok().map(Self::Lane),
             Some(("target", id)) => id.parse().ok().map(|id| Self::Target(TargetKey(id))),
             Some(("question", id)) => id.parse().ok().map(Self::Question),
+            Some(("revoked", id)) => id.parse().ok().map(Self::Revoked),
             None if text == "jobs" => Some(Self::Jobs),
             _ => None,
         };
@@ -89,7 +93,15 @@ mod tests {
         let lane = Wake::Lane(SessionId::next(&SeededIds::from_seed(1), Timestamp::ZERO));
         let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
         let question = Wake::Question(QuestionId::from_bytes([7; 16]));
-        for wake in [lane, target, question, Wake::Jobs, Wake::Everything] {
+        let revoked = Wake::Revoked(RunId::from_bytes([7; 16]));
+        for wake in [
+            lane,
+            target,
+            question,
+            revoked,
+            Wake::Jobs,
+            Wake::Everything,
+        ] {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }
         assert_eq!(Wake::decode("something newer"), Wake::Everything);

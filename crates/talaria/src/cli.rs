@@ -1,12 +1,14 @@
 //! The command line: one file per command. A command gets a [`Context`] and ends in nothing or in a [`Failure`], which
 //! is also its exit code.
 
+mod certify;
 mod chat;
 mod config;
 mod dead;
 mod doctor;
 mod jobs;
 mod key;
+mod runs;
 mod send;
 mod sessions;
 mod status;
@@ -59,9 +61,11 @@ enum Command {
     Sessions(sessions::Sessions),
     Dead(dead::Dead),
     Jobs(jobs::Jobs),
+    Runs(runs::Runs),
     Send(send::Send),
     Key(key::Key),
     Why(why::Why),
+    Certify(certify::Certify),
 }
 
 /// What every command is given.
@@ -101,9 +105,11 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Sessions(sessions) => sessions.run(context).await,
         Command::Dead(dead) => dead.run(context).await,
         Command::Jobs(jobs) => jobs.run(context).await,
+        Command::Runs(runs) => runs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
         Command::Why(why) => why.run(context),
+        Command::Certify(certify) => certify.run().await,
     }
 }
 

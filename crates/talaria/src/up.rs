@@ -158,6 +158,7 @@ impl Room {
             health: Arc::new(Desk(self.gateway.clone())),
             courier: Arc::new(Desk(self.gateway.clone())),
             hooks: Arc::new(Desk(self.gateway.clone())),
+            rights: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

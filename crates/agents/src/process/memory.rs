@@ -119,21 +119,26 @@ pub(super) fn told(answer: MemoryAnswer) -> Answer {
     match answer {
         MemoryAnswer::Found(kept) => {
             let found = kept.is_some();
+            let times = kept.as_ref().map(|it| (it.created_at, it.updated_at));
             let (value, version) = kept.map_or_else(Default::default, |it| (it.value, it.version));
             Answer::Found {
                 found,
                 value,
                 version,
+                created_at: times.map(|(created_at, _)| created_at.as_millis()),
+                updated_at: times.map(|(_, updated_at)| updated_at.as_millis()),
             }
         }
         MemoryAnswer::Stored { version } => Answer::Stored { version },
         MemoryAnswer::Deleted(deleted) => Answer::Deleted { deleted },
         MemoryAnswer::Cleared(count) => Answer::Deleted { deleted: count > 0 },
         MemoryAnswer::Listed { kept, has_more } => {
-            let item = |(key, Kept { value, version }): (String, Kept)| Item {
+            let item = |(key, kept): (String, Kept)| Item {
                 key,
-                value,
-                version,
+                value: kept.value,
+                version: kept.version,
+                created_at: kept.created_at.as_millis(),
+                updated_at: kept.updated_at.as_millis(),
             };
             let items = kept.into_iter().map(item).collect();
             Answer::Listed { items, has_more }

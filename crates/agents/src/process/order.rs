@@ -14,6 +14,8 @@ use talaria_domain::event::{Attachment, Event, EventKind};
 use talaria_domain::names::{MessageId, ThreadId};
 use talaria_domain::runner::Turn;
 
+use super::ModelOffer;
+use super::methods;
 use super::wire::{
     Attached, Delivery, HISTORY, Happened, Input, Introduction, Place, Resource, RunOrder, Spoken,
 };
@@ -22,7 +24,7 @@ use super::wire::{
 const MOST_HISTORY: usize = 1 << 20;
 
 /// The order for a turn.
-pub(super) fn order(turn: &Turn, runner: &Introduction) -> RunOrder {
+pub(super) fn order(turn: &Turn, runner: &Introduction, models: &[ModelOffer]) -> RunOrder {
     let is_wanted = runner.has(HISTORY);
     RunOrder {
         run: turn.run,
@@ -35,7 +37,9 @@ pub(super) fn order(turn: &Turn, runner: &Introduction) -> RunOrder {
         history: is_wanted.then(|| history(turn)),
         state: state(turn),
         is_state_whole: turn.state.is_whole,
-        resources: resources(turn),
+        scopes: turn.state.open.iter().map(|scope| scope.as_str()).collect(),
+        methods: methods::methods(&turn.authority, &turn.state.open),
+        resources: resources(turn, models),
         config: Value::Object(turn.config.clone()),
         delivery: delivery(turn),
         options: turn.options.clone(),
@@ -157,7 +161,12 @@ fn state(turn: &Turn) -> Map<String, Value> {
 }
 
 /// What the run may use. Files go by the names that the events give them.
-fn resources(turn: &Turn) -> Vec<Resource> {
+fn resources(turn: &Turn, models: &[ModelOffer]) -> Vec<Resource> {
+    let window = |kind: ResourceKind, name: &str| {
+        let mut models = models.iter().filter(|_| kind == ResourceKind::Model);
+        let model = models.find(|offer| offer.name == name)?;
+        Some(model.model.window())
+    };
     let granted = turn.authority.grants.iter().flat_map(|(kind, grants)| {
         let named = grants.iter();
         named.map(move |(name, grant)| (*kind, name, &grant.operations))
@@ -167,6 +176,7 @@ fn resources(turn: &Turn) -> Vec<Resource> {
     let mut all: Vec<_> = others
         .map(|(kind, name, operations)| Resource {
             kind,
+            window: window(kind, name),
             name: name.clone(),
             operations: operations.clone(),
         })
@@ -179,6 +189,7 @@ fn resources(turn: &Turn) -> Vec<Resource> {
                 kind: ResourceKind::File,
                 name: file_name(event, number),
                 operations: grant.operations.clone(),
+                window: None,
             }));
         }
     }

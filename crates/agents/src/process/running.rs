@@ -113,7 +113,8 @@ impl<'a> Running<'a> {
     }
 
     async fn follow(&self) -> Result<End, End> {
-        let order = order(self.turn, &self.seat.connection.introduction());
+        let introduction = self.seat.connection.introduction();
+        let order = order(self.turn, &introduction, &self.resources.models);
         let line = wire::order(None, &Order::Run(Box::new(order)));
         // A process that is gone says so in the inbox.
         let _ = self.seat.connection.send(line).await;

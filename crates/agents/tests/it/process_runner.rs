@@ -107,10 +107,38 @@ async fn a_turn_is_told_with_its_history_and_its_resources() {
 }
 
 #[tokio::test]
+async fn a_runner_is_told_how_much_a_model_can_be_shown() {
+    let server = Server::with([]).await;
+    let script = beside("process_runner_hostile.py");
+    let outside = Outside::of(settings("python3", &script), with_model(&server));
+    let host = House::bare();
+    let mut turn = turn(1, "show");
+    let grant = talaria_domain::authority::Grant::of(["invoke"]);
+    turn.authority = turn
+        .authority
+        .with(ResourceKind::Model, "main", grant.clone())
+        .with(ResourceKind::Model, "gone", grant);
+    assert_eq!(outside.run(&turn, &host).await, completed());
+    let told = said(&host);
+    let window = |name: &str| {
+        let resources = told["resources"].as_array().unwrap();
+        let model = resources.iter().find(|it| it["name"] == name).unwrap();
+        model["window"].as_u64()
+    };
+    assert!(
+        window("main").is_some_and(|tokens| tokens > 1_000),
+        "{told}"
+    );
+    assert_eq!(window("gone"), None, "nobody knows it");
+    outside.close().await;
+}
+
+#[tokio::test]
 async fn state_is_remembered_and_null_is_a_value() {
     let (outside, host) = (Outside::hostile(), House::bare());
     assert_eq!(outside.run(&turn(1, "fine"), &host).await, completed());
-    let expected = json!({"found": true, "value": [1, null], "version": 1});
+    let expected =
+        json!({"found": true, "value": [1, null], "version": 1, "created_at": 1, "updated_at": 1});
     assert_eq!(said(&host), expected);
     outside.close().await;
 }
@@ -213,6 +241,43 @@ async fn a_model_of_the_host_is_asked_and_counted() {
         panic!("{outcome:?}");
     };
     assert_eq!(usage.input_tokens, 9, "what the host's models cost");
+    outside.close().await;
+}
+
+#[tokio::test]
+async fn a_model_that_is_listened_to_tells_its_pieces_and_then_its_cost() {
+    let server = Server::with([Reply::events(&HELLO)]).await;
+    let script = beside("process_runner_hostile.py");
+    let outside = Outside::of(settings("python3", &script), with_model(&server));
+    let host = House::granting(&[(ResourceKind::Model, "main", &["stream"])]);
+    outside.run(&turn(1, "listen"), &host).await;
+    let told = said(&host);
+    assert_eq!(
+        told["pieces"],
+        json!([[true, "Hel"], [true, "lo"]]),
+        "under the id of its question"
+    );
+    assert_eq!(told["answer"]["text"], "Hello");
+    let usage = json!({"input_tokens": 9, "output_tokens": 2});
+    assert_eq!(told["answer"]["usage"], usage);
+    outside.close().await;
+}
+
+#[tokio::test]
+async fn nobody_is_waited_for_longer_than_a_day() {
+    let outside = Outside::hostile();
+    for (asked, expected) in [
+        (json!(60), 60),
+        (json!(u64::MAX), 86_400),
+        (json!(null), 600),
+    ] {
+        let host = House::bare();
+        host.answers.add_permits(1);
+        let params = json!({"question": "which?", "timeout_seconds": asked});
+        answer(&outside, &host, "ask", params).await;
+        let patience = host.questions()[0].patience.as_secs();
+        assert_eq!(patience, expected, "{asked}");
+    }
     outside.close().await;
 }
 

@@ -90,6 +90,14 @@ def answer(order):
     say(run, found.get("result", found.get("error")))
 
 
+def listen(order):
+    """Has a model talk, and says what it heard piece by piece and in the end."""
+    run = order["run"]
+    said = [{"speaker": "user", "text": "hi"}]
+    found = ask("model.stream", run=run, said=said)
+    say(run, {"pieces": pieces, "answer": found.get("result")})
+
+
 def absent_minded(order):
     """Talks on and does not take up what people say."""
     linger(order)
@@ -255,7 +263,7 @@ def heard():
         threading.Event().wait()
 
 
-names, deafened = {}, []
+names, deafened, pieces = {}, [], []
 for line in iter(heard, ""):
     line = json.loads(line)
     method = line.get("method")
@@ -270,6 +278,8 @@ for line in iter(heard, ""):
         if names.get(line["params"]["run"]) != "absent_minded":
             write(id=line["id"], result={})
             tell(line["params"]["run"], "log", text="steered: " + " ".join(line["params"]["texts"]))
+    elif method == "model.delta":
+        pieces.append([line["params"]["request"] in answers, line["params"].get("text")])
     elif method == "cancel":
         if names.get(line["params"]["run"]) not in ("stubborn", "half"):
             tell(line["params"]["run"], "failed", reason="cancelled")

@@ -75,6 +75,11 @@ impl House {
             .unwrap();
     }
 
+    /// What a person was asked.
+    pub(crate) fn questions(&self) -> Vec<Question> {
+        self.asked.borrow().clone()
+    }
+
     /// The messages that were completed.
     pub(crate) fn messages(&self) -> Vec<String> {
         let message = |event: RunEvent| match event {
@@ -117,7 +122,13 @@ impl House {
                     return Err(Self::refuse(RefusalCode::Conflict, "somebody was first"));
                 }
                 let version = known + 1;
-                kept.insert(place(key), Kept { value, version });
+                let stored = Kept {
+                    value,
+                    version,
+                    created_at: Timestamp::from_millis(1),
+                    updated_at: Timestamp::from_millis(version),
+                };
+                kept.insert(place(key), stored);
                 MemoryAnswer::Stored { version }
             }
             MemoryRequest::Delete { key } => {

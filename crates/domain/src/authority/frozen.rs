@@ -1,7 +1,9 @@
 //! An authority with its sets made ready, and what was taken away since. Asking is a look-up by hash, whatever the run
 //! was granted; nothing here can add anything.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::{Authority, Grant, ResourceKind, Right};
 
@@ -11,19 +13,69 @@ use super::{Authority, Grant, ResourceKind, Right};
 pub struct Frozen {
     authority: Authority,
     /// In the order of [`ResourceKind::ALL`].
-    by_name: [HashMap<String, Grant>; 5],
+    by_name: [ByName; 5],
+    /// The grants themselves, out of the way: most questions need none of what is in them.
+    grants: Vec<Grant>,
+}
+
+/// Small entries: with many runs under way, what a question costs is what it brings into the cache.
+type ByName = HashMap<Box<str>, Held>;
+
+/// What a name stands for: its operations as bits, and where its grant is.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    operations: u16,
+    grant: u32,
+}
+
+/// The operations that have a bit, in its order. Others are compared.
+const OPERATIONS: [&str; 13] = [
+    "invoke",
+    "stream",
+    "rerank",
+    "count_tokens",
+    "detail",
+    "call",
+    "list",
+    "retrieve",
+    "read",
+    "get",
+    "set",
+    "delete",
+    "clear",
+];
+
+fn bit(operation: &str) -> Option<u16> {
+    let place = OPERATIONS.iter().position(|it| *it == operation)?;
+    Some(1 << place)
+}
+
+fn bits(grant: &Grant) -> u16 {
+    let bits = grant.operations.iter().filter_map(|it| bit(it));
+    bits.fold(0, |all, bit| all | bit)
 }
 
 impl Frozen {
     pub(super) fn of(authority: Authority) -> Self {
+        let mut all = Vec::new();
         let by_name = ResourceKind::ALL.map(|kind| {
             let grants = authority.grants.get(&kind);
             let grants = grants.into_iter().flatten();
-            grants
-                .map(|(name, grant)| (name.clone(), grant.clone()))
-                .collect()
+            let held = grants.map(|(name, grant)| {
+                let held = Held {
+                    operations: bits(grant),
+                    grant: u32::try_from(all.len()).unwrap_or(u32::MAX),
+                };
+                all.push(grant.clone());
+                (name.as_str().into(), held)
+            });
+            held.collect()
         });
-        Self { authority, by_name }
+        Self {
+            authority,
+            by_name,
+            grants: all,
+        }
     }
 
     /// What the ledger has.
@@ -33,13 +85,16 @@ impl Frozen {
 
     /// The grant for one operation on one resource, if there is one.
     pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Grant> {
-        let grant = self.of_kind(kind).get(name)?;
-        // Operations are a handful of words: to compare them is faster than to hash one.
-        let mut operations = grant.operations.iter();
-        operations.any(|it| it == operation).then_some(grant)
+        let held = self.of_kind(kind).get(name)?;
+        let grant = self.grants.get(usize::try_from(held.grant).ok()?)?;
+        let is_granted = match bit(operation) {
+            Some(bit) => held.operations & bit != 0,
+            None => grant.operations.contains(operation),
+        };
+        is_granted.then_some(grant)
     }
 
-    const fn of_kind(&self, kind: ResourceKind) -> &HashMap<String, Grant> {
+    const fn of_kind(&self, kind: ResourceKind) -> &ByName {
         let [model, tool, knowledge_base, file, storage] = &self.by_name;
         match kind {
             ResourceKind::Model => model,
@@ -62,7 +117,8 @@ impl Frozen {
 }
 
 /// One thing that is taken away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Revocation {
     /// A resource, or one operation on it.
     Resource {
@@ -71,6 +127,7 @@ pub enum Revocation {
         /// Which.
         name: String,
         /// Only this; all of them without it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
     /// A right.
@@ -119,6 +176,30 @@ impl Revoked {
                 }
             }
         }
+    }
+
+    /// What is left of an authority: what a child of the run may, and what the next attempt begins with.
+    #[must_use]
+    pub fn taken_from(&self, authority: &Authority) -> Authority {
+        let mut left = authority.clone();
+        left.rights.retain(|right| !self.has_right(*right));
+        if self.is_without_state {
+            left.state.enable = false;
+        }
+        for (kind, grants) in &mut left.grants {
+            for (name, grant) in grants.iter_mut() {
+                let is_left = |operation: &String| !self.has(*kind, name, operation);
+                let operations: BTreeSet<String> = grant
+                    .operations
+                    .iter()
+                    .filter(|it| is_left(it))
+                    .cloned()
+                    .collect();
+                grant.operations = operations;
+            }
+            grants.retain(|_, grant| !grant.operations.is_empty());
+        }
+        left
     }
 
     /// Whether this operation on this resource was taken away.

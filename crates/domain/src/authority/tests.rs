@@ -126,6 +126,56 @@ fn a_grant_is_for_the_implementation_it_was_given_for() {
 }
 
 #[test]
+fn each_operation_is_granted_by_itself_whether_or_not_anybody_knows_it() {
+    let mut words: BTreeSet<&str> = ["dance", "sing"].into();
+    words.extend(ModelOperation::ALL.map(ModelOperation::as_str));
+    words.extend(ToolOperation::ALL.map(ToolOperation::as_str));
+    words.extend(KnowledgeOperation::ALL.map(KnowledgeOperation::as_str));
+    words.extend(FileOperation::ALL.map(FileOperation::as_str));
+    words.extend(StoreOperation::ALL.map(StoreOperation::as_str));
+    for granted in &words {
+        let authority = Authority::default().with(ResourceKind::Tool, "it", Grant::of([*granted]));
+        let frozen = authority.freeze();
+        for asked in &words {
+            let is_allowed = frozen.allows(ResourceKind::Tool, "it", asked);
+            assert_eq!(
+                is_allowed,
+                asked == granted,
+                "{asked} where {granted} is granted"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_away_is_read_as_it_was_written() {
+    let table = [
+        (
+            Revocation::Resource {
+                kind: ResourceKind::Tool,
+                name: "terminal".to_owned(),
+                operation: None,
+            },
+            json!({ "resource": { "kind": "tool", "name": "terminal" } }),
+        ),
+        (Revocation::Right(Right::Ask), json!({ "right": "ask" })),
+        (Revocation::State, json!("state")),
+    ];
+    for (revocation, written) in table {
+        assert_eq!(json!(revocation), written);
+        assert_eq!(
+            serde_json::from_value::<Revocation>(written).unwrap(),
+            revocation
+        );
+    }
+    for right in Right::ALL {
+        assert_eq!(Right::parse(right.as_str()), Some(right));
+        assert_eq!(json!(right), right.as_str());
+    }
+    assert_eq!(Right::parse("everything"), None);
+}
+
+#[test]
 fn a_child_has_the_tools_that_are_named_and_allowed() {
     let parent = tools(&[("terminal", &["call"]), ("files", &["call"])]);
     let table = [
@@ -448,6 +498,30 @@ proptest! {
             }
             prop_assert_eq!(revoked.is_without_state(), taken.contains(&Revocation::State));
         }
+    }
+
+    #[test]
+    fn what_is_left_is_what_was_granted_and_not_taken(
+        authority in authority(),
+        revocations in vec(revocation(), 0..8),
+    ) {
+        let mut revoked = Revoked::default();
+        for revocation in &revocations {
+            revoked.add(revocation);
+        }
+        let left = revoked.taken_from(&authority);
+        for effect @ (kind, name, operation) in every_effect() {
+            let is_right = authority.allows(kind, name, operation) && !is_taken(&revocations, effect);
+            prop_assert_eq!(left.allows(kind, name, operation), is_right, "{:?}", effect);
+            prop_assert_eq!(left.clone().freeze().allows(kind, name, operation), is_right);
+        }
+        for right in Right::ALL {
+            let is_taken = revocations.contains(&Revocation::Right(right));
+            prop_assert_eq!(left.rights.contains(&right), authority.rights.contains(&right) && !is_taken);
+        }
+        let is_usable = authority.state.is_usable() && !revocations.contains(&Revocation::State);
+        prop_assert_eq!(left.state.is_usable(), is_usable);
+        prop_assert_eq!(revoked.taken_from(&left), left, "nothing is taken twice");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use talaria_store::{Result, StoreError, Tx};
 use super::keep::{self, Told};
 use super::{Answer, words};
 use crate::control::stop;
+use crate::registry::revoke;
 use crate::shared::Shared;
 
 /// Why a delegation ends that somebody waited for.
@@ -166,11 +167,15 @@ pub(crate) fn errand_of(tx: &mut Tx<'_>, row: &InboxRow) -> Result<Option<Errand
         thing: "task",
         why: error.to_string(),
     })?;
+    let authority = match job.run {
+        Some(giver) => revoke::left_by(tx, giver, &work.authority)?,
+        None => work.authority,
+    };
     Ok(Some(Errand {
         job: job.id,
         goal: work.goal,
         depth: work.depth,
-        authority: work.authority,
+        authority,
         is_over: job.state.is_end(),
     }))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use talaria_store::{Result, Wake, Wakes, inbox, outbox};
 
+use crate::registry::revoke;
 use crate::shared::Shared;
 use crate::{control, delivery, lanes};
 
@@ -25,6 +26,12 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
             Some(Wake::Target(target)) => delivery::knock(&shared, target),
             Some(Wake::Jobs) => shared.jobs_changed.notify_waiters(),
             Some(Wake::Question(question)) => shared.waits.knock(question),
+            Some(Wake::Revoked(run)) => {
+                if let Err(error) = revoke::hear(&shared, run).await {
+                    tracing::warn!(%run, %error, "could not hear what was taken away from a run; looking at everything");
+                    look_at_everything(Arc::clone(&shared)).await;
+                }
+            }
             Some(Wake::Everything) => {
                 shared.waits.knock_all();
                 shared.jobs_changed.notify_waiters();
@@ -50,6 +57,7 @@ pub(crate) async fn look_at_everything(shared: Arc<Shared>) {
 
 /// Knocks wherever something waits.
 pub(super) async fn catch_up(shared: &Arc<Shared>) -> Result<()> {
+    revoke::hear_all(shared).await?;
     let (commands, lanes, targets) = shared
         .ledger
         .read(|tx| {

@@ -238,6 +238,74 @@ fn whatever_is_revoked_counts_at_the_next_effect() {
 }
 
 #[test]
+fn what_is_left_is_what_a_child_can_be_given() {
+    let registry = Registry::default();
+    let active = registry.register(registration(1)).unwrap();
+    assert_eq!(active.left(), *active.registration().authority.authority());
+    active.revoke(&Revocation::Resource {
+        kind: ResourceKind::Tool,
+        name: "terminal".to_owned(),
+        operation: None,
+    });
+    active.revoke(&Revocation::Right(Right::HistoryPage));
+    active.revoke(&Revocation::State);
+    let left = active.left();
+    assert!(!left.allows(ResourceKind::Tool, "terminal", "call"));
+    assert!(left.allows(ResourceKind::Storage, "plugin", "get"));
+    assert!(left.rights.is_empty() && !left.state.is_usable());
+}
+
+#[test]
+fn what_is_taken_away_before_a_run_is_registered_is_not_lost() {
+    let registry = Registry::default();
+    let terminal = Revocation::Resource {
+        kind: ResourceKind::Tool,
+        name: "terminal".to_owned(),
+        operation: None,
+    };
+    registry.revoke_from(run(1), &terminal);
+    let [one, other] = [1, 2].map(|it| registry.register(registration(it)).unwrap());
+    assert!(one.check(ResourceKind::Tool, "terminal", "call").is_err());
+    assert!(other.check(ResourceKind::Tool, "terminal", "call").is_ok());
+    registry.revoke_from(run(2), &terminal);
+    assert!(other.check(ResourceKind::Tool, "terminal", "call").is_err());
+    for number in 0..10_000 {
+        registry.revoke_from(run(number + 10), &terminal);
+    }
+    assert_eq!(
+        registry.runs().early.len(),
+        MOST_EARLY,
+        "it does not grow for ever"
+    );
+    let last = registry.register(registration(10_009)).unwrap();
+    assert!(last.check(ResourceKind::Tool, "terminal", "call").is_err());
+}
+
+#[test]
+fn a_run_is_registered_once_and_a_second_time_widens_nothing() {
+    let registry = Registry::default();
+    registry.register(registration(1)).unwrap();
+    let wide = Authority::default().with(ResourceKind::Tool, "everything", Grant::of(["call"]));
+    let again = Registration {
+        authority: Arc::new(wide.freeze()),
+        ..registration(1)
+    };
+    assert_eq!(registry.register(again).unwrap_err(), NotRegistered::Known);
+    let found = registry.get(run(1)).unwrap();
+    assert!(
+        found
+            .check(ResourceKind::Tool, "everything", "call")
+            .is_err()
+    );
+    assert!(found.check(ResourceKind::Tool, "terminal", "call").is_ok());
+    registry.unregister(run(1));
+    assert!(
+        registry.register(registration(1)).is_ok(),
+        "it is over, and could come again"
+    );
+}
+
+#[test]
 fn a_run_that_was_stopped_may_nothing() {
     let registry = Registry::default();
     let active = registry.register(registration(1)).unwrap();

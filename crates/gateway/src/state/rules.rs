@@ -24,7 +24,10 @@ pub const MOST_KEYS: u64 = 1_000;
 pub const MOST_LISTED: usize = 100;
 
 /// What older runners call it, and what it is called.
-const ALIAS: (&str, &str) = ("conversation_id", "external.conversation_id");
+const ALIAS: (&str, &str) = ("conversation_id", EXTERNAL);
+
+/// The key of the id that a conversation has elsewhere.
+pub const EXTERNAL: &str = "external.conversation_id";
 
 /// Who an event is from, what it is about, and where it was said.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -91,6 +94,8 @@ pub struct Drawers {
     workspace: ScopeKey,
     /// The conversation's id, for runners that keep one elsewhere.
     external: Option<String>,
+    /// Where the id is kept that one of the conversation's runners gave it elsewhere.
+    elsewhere: Option<ScopeKey>,
 }
 
 impl Drawers {
@@ -128,7 +133,14 @@ impl Drawers {
             plugin: ScopeKey::plugin(&owner.profile, &owner.runner),
             workspace: ScopeKey::workspace(&owner.profile),
             external: conversation.cloned(),
+            elsewhere: conversation.map(|it| ScopeKey::elsewhere(it, thread.map(String::as_str))),
         }
+    }
+
+    /// Where the id is kept that the conversation has elsewhere, if this run may know it.
+    pub fn elsewhere(&self) -> Option<ScopeKey> {
+        let is_open = self.policy.may_use(StateScope::Conversation);
+        self.elsewhere.filter(|_| is_open)
     }
 
     /// The key of a scope; none where there is nobody to remember for.
@@ -313,17 +325,43 @@ fn sized(value: &Value) -> Result<Value, Refusal> {
     Ok(value.clone())
 }
 
-/// Puts the conversation's id where runners look for the one that they keep elsewhere, if they keep none. It is not
-/// remembered: the next snapshot asks again.
-pub fn seed(drawers: &Drawers, snapshot: &mut Snapshot) {
+/// What becomes of the conversation's own name elsewhere when a step is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Naming {
+    /// All of its runners know it by this from now on.
+    Called(ScopeKey, Value),
+    /// It goes by its own id again.
+    Forgotten(ScopeKey),
+}
+
+/// What a step does to the name of the conversation itself, which outlives what one runner keeps: giving its id elsewhere
+/// renames it, forgetting that id undoes it. Only a text that says something is a name.
+pub fn naming(drawers: &Drawers, memory: Memory, step: &Step) -> Option<Naming> {
+    if memory != Memory::State(StateScope::Conversation) {
+        return None;
+    }
+    let place = drawers.elsewhere()?;
+    match step {
+        Step::Set { key, value, .. } if key == EXTERNAL => {
+            let is_name = value.as_str().is_some_and(|name| !name.is_empty());
+            is_name.then(|| Naming::Called(place, value.clone()))
+        }
+        Step::Delete { key } if key == EXTERNAL => Some(Naming::Forgotten(place)),
+        _ => None,
+    }
+}
+
+/// Puts the conversation's id where runners look for the one that they keep elsewhere, if they keep none: the one that
+/// another of its runners gave it, or ours. It is not remembered: the next snapshot asks again.
+pub fn seed(drawers: &Drawers, named: Option<Value>, snapshot: &mut Snapshot) {
     let is_open = drawers.policy.may_use(StateScope::Conversation);
     let (Some(external), true) = (&drawers.external, is_open) else {
         return;
     };
     let values = snapshot.scopes.entry(StateScope::Conversation).or_default();
     values
-        .entry(ALIAS.1.to_owned())
-        .or_insert_with(|| json!(external));
+        .entry(EXTERNAL.to_owned())
+        .or_insert_with(|| named.unwrap_or_else(|| json!(external)));
 }
 
 #[cfg(test)]

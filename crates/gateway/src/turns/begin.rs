@@ -28,6 +28,7 @@ use crate::jobs::delegation::{self, Errand};
 use crate::jobs::keep::Told;
 use crate::jobs::way_back;
 use crate::lanes::merge;
+use crate::registry::revoke;
 use crate::settings::ProfileSettings;
 use crate::shared::Shared;
 use crate::state;
@@ -234,7 +235,12 @@ fn gather(
     } else {
         Company::Alone
     };
-    let chosen = shared.settings.bindings.choose(profile, &events);
+    let mut chosen = shared.settings.bindings.choose(profile, &events);
+    if before.is_some() {
+        // What was taken away from an earlier attempt stays away.
+        let authority = &chosen.profile.authority;
+        chosen.profile.authority = revoke::left_for(tx, row.event.id, authority)?;
+    }
     let errand = delegation::errand_of(tx, &row)?;
     let errand = errand.map(|errand| errand.within(&chosen.profile.authority));
     let authority = errand.as_ref().map(|errand| &errand.authority);

@@ -104,7 +104,7 @@ impl TurnReach {
             id,
             run: Some(begun.run),
             return_to: begun.place.0.clone(),
-            authority: begun.authority().clone(),
+            authority: self.active.left(),
             depth: begun.depth(),
             task,
             promise,

@@ -9,7 +9,8 @@ use talaria_domain::runner::{Said, Speaker, ToolCall};
 pub struct Record {
     /// For the transcript.
     pub said: Vec<Said>,
-    /// The answer: what was said after the last tool call, or everything if nothing was.
+    /// The answer: what was said after the last tool call, or, if nothing was, what was said right before it: somebody who
+    /// answers first and tidies up afterwards has answered.
     pub answer: String,
 }
 
@@ -18,10 +19,14 @@ pub fn record(journal: &[RunEvent]) -> Record {
     let mut said = Vec::new();
     let mut open: Vec<String> = Vec::new();
     let mut last_words = Vec::new();
+    let mut is_past = false;
     for event in journal {
         match event {
             RunEvent::MessageCompleted { text } if !text.is_empty() => {
                 said.push(Said::plain(Speaker::Assistant, text));
+                if std::mem::take(&mut is_past) {
+                    last_words.clear();
+                }
                 last_words.push(text.clone());
             }
             RunEvent::Steered { text } => said.push(Said::plain(Speaker::User, text)),
@@ -37,7 +42,7 @@ pub fn record(journal: &[RunEvent]) -> Record {
                 };
                 add_call(&mut said, called, &open);
                 open.push(call.clone());
-                last_words.clear();
+                is_past = true;
             }
             RunEvent::ToolCompleted { call, output, .. } => {
                 open.retain(|other| other != call);
@@ -150,6 +155,22 @@ mod tests {
             ]
         );
         assert_eq!(record.answer, "done");
+    }
+
+    #[test]
+    fn whoever_answers_first_and_tidies_up_afterwards_has_answered() {
+        let journal = [
+            text("let me look"),
+            started("a"),
+            completed("a"),
+            text("it rains"),
+            text("take a coat"),
+            started("b"),
+            completed("b"),
+            started("c"),
+            completed("c"),
+        ];
+        assert_eq!(record(&journal).answer, "it rains\n\ntake a coat");
     }
 
     #[test]

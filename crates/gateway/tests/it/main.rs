@@ -22,6 +22,8 @@ mod idling;
 mod presence;
 mod remembering;
 mod revoking;
+mod speaking;
 mod stopping;
+mod taking_away;
 mod working_later;
 mod writing_elsewhere;

@@ -185,7 +185,8 @@ async fn five_hundred_pieces_are_one_message_and_as_many_changes_as_are_allowed(
     let begun: Timestamp = world.now();
     world.says("ada", "trickle 500");
     world.passes(Duration::from_secs(20)).await;
-    let expected: String = (1..=500).map(|number| format!("p{number} ")).collect();
+    let pieces: Vec<String> = (1..=500).map(|number| format!("p{number} ")).collect();
+    let expected = pieces.concat();
     let seen = world.sees("ada");
     assert_eq!(seen.len(), 1, "{seen:?}");
     assert_eq!(seen[0].trim_end(), expected.trim_end());

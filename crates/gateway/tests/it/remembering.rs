@@ -184,6 +184,12 @@ fn names(snapshot: &Snapshot, scope: StateScope) -> Vec<&str> {
     values.keys().map(String::as_str).collect()
 }
 
+/// What the conversation is called, as a run is told.
+async fn called(shelf: &Shelf, drawers: &Drawers) -> Value {
+    let snapshot = shelf.snapshot(drawers).await;
+    snapshot.scopes[&StateScope::Conversation]["external.conversation_id"].clone()
+}
+
 /// What begins so, after that one, at most so many: what is found, and whether there is more.
 type Listing = (
     &'static str,
@@ -304,13 +310,136 @@ both_engines! {
 
     async fn a_missing_identity_gives_an_empty_scope_and_refuses_updates(shelf) {
         let nobody = Drawers::of(&owner("r", "b"), &Facts::default());
-        assert_eq!(shelf.snapshot(&nobody).await, Snapshot::default());
+        let snapshot = shelf.snapshot(&nobody).await;
+        assert_eq!(snapshot.scopes, Snapshot::default().scopes);
+        assert_eq!(snapshot.open, [StateScope::Runner].into(), "nobody in particular is always there");
         for scope in [StateScope::Conversation, StateScope::Actor, StateScope::Subject] {
             let refusal = shelf.sets(&nobody, Memory::State(scope), "it", json!(1)).await.unwrap_err();
             assert_eq!(refusal.code, RefusalCode::NotFound);
         }
         shelf.sets(&nobody, Memory::State(StateScope::Runner), "it", json!(1)).await.unwrap();
         assert_eq!(names(&shelf.snapshot(&nobody).await, StateScope::Runner), ["it"]);
+    }
+
+    async fn the_scopes_that_are_open_are_those_that_are_allowed_and_held(shelf) {
+        let open = async |drawers: &Drawers| shelf.snapshot(drawers).await.open.into_iter().collect::<Vec<_>>();
+        assert_eq!(open(&drawers()).await, StateScope::ALL);
+        let few = with_policy(true, &[StateScope::Actor, StateScope::Runner]);
+        assert_eq!(open(&few).await, [StateScope::Actor, StateScope::Runner]);
+        assert_eq!(open(&with_policy(true, &[])).await, []);
+        assert_eq!(open(&with_policy(false, &StateScope::ALL)).await, []);
+        let nameless = Facts { actor: None, ..talk("talk", None, "ada") };
+        let nameless = Drawers::of(&owner("r", "b"), &nameless);
+        assert_eq!(open(&nameless).await, [StateScope::Conversation, StateScope::Subject, StateScope::Runner]);
+    }
+
+    async fn an_external_id_renames_the_live_conversation_for_all_of_its_runners(shelf) {
+        let own = drawers();
+        let colleague = Drawers::of(&owner("s", "c"), &talk("talk", None, "bob"));
+        assert_eq!(called(shelf, &colleague).await, json!("talk"));
+        shelf.sets(&own, CONVERSATION, "conversation_id", json!("theirs")).await.unwrap();
+        assert_eq!(called(shelf, &own).await, json!("theirs"));
+        assert_eq!(called(shelf, &colleague).await, json!("theirs"), "one that keeps none is told the same");
+        assert_eq!(shelf.gets(&colleague, CONVERSATION, "external.conversation_id").await, None, "and keeps none");
+        shelf.sets(&colleague, CONVERSATION, "external.conversation_id", json!("mine")).await.unwrap();
+        assert_eq!(called(shelf, &colleague).await, json!("mine"));
+        assert_eq!(called(shelf, &own).await, json!("theirs"), "what a runner keeps is its own");
+        shelf.deletes(&own, CONVERSATION, "conversation_id").await;
+        assert_eq!(called(shelf, &own).await, json!("talk"), "forgotten is forgotten");
+        assert_eq!(called(shelf, &colleague).await, json!("mine"));
+    }
+
+    async fn only_an_id_in_the_conversations_own_scope_renames_it(shelf) {
+        let own = drawers();
+        let seen = Drawers::of(&owner("s", "c"), &talk("talk", None, "bob"));
+        for memory in [ACTOR, Memory::State(StateScope::Runner), Memory::Plugin, Memory::Workspace] {
+            shelf.sets(&own, memory, "external.conversation_id", json!("no")).await.unwrap();
+        }
+        shelf.sets(&own, CONVERSATION, "plan", json!("no")).await.unwrap();
+        for odd in [json!(""), json!(7), json!(null), json!({ "id": "no" })] {
+            shelf.sets(&own, CONVERSATION, "external.conversation_id", odd).await.unwrap();
+        }
+        assert_eq!(called(shelf, &seen).await, json!("talk"));
+        shelf.sets(&own, CONVERSATION, "external.conversation_id", json!("theirs")).await.unwrap();
+        for (conversation, thread) in [("other", None), ("talk", Some("1"))] {
+            let elsewhere = Drawers::of(&owner("s", "c"), &talk(conversation, thread, "bob"));
+            assert_eq!(called(shelf, &elsewhere).await, json!(conversation), "{thread:?}");
+        }
+        let blind = with_policy(true, &[StateScope::Actor]);
+        assert_eq!(names(&shelf.snapshot(&blind).await, StateScope::Conversation), [""; 0]);
+        let refusal = shelf.sets(&blind, CONVERSATION, "external.conversation_id", json!("no")).await;
+        assert!(refusal.is_err());
+        assert_eq!(called(shelf, &seen).await, json!("theirs"), "what is refused renames nothing");
+    }
+
+    async fn clearing_what_a_runner_keeps_does_not_rename_the_conversation_back(shelf) {
+        let own = drawers();
+        shelf.sets(&own, CONVERSATION, "external.conversation_id", json!("theirs")).await.unwrap();
+        shelf.sets(&own, CONVERSATION, "plan", json!("long")).await.unwrap();
+        shelf.asks(&own, CONVERSATION, MemoryRequest::Clear).await.unwrap();
+        assert_eq!(names(&shelf.snapshot(&own).await, StateScope::Conversation), ["external.conversation_id"]);
+        assert_eq!(called(shelf, &own).await, json!("theirs"), "it is what the conversation is called");
+    }
+
+    async fn a_seed_never_stands_for_an_id_that_was_too_much_to_show(shelf) {
+        let own = drawers();
+        let place = own.key(StateScope::Conversation).unwrap();
+        let fill = move |tx: &mut talaria_store::Tx<'_>| {
+            (0..300).try_for_each(|number| {
+                let key = format!("a {number:05}");
+                talaria_store::state::set(tx, place, &key, &json!(number), NOW).map(drop)
+            })
+        };
+        shelf.ledger.write(fill).await.unwrap();
+        shelf.sets(&own, CONVERSATION, "external.conversation_id", json!("theirs")).await.unwrap();
+        let snapshot = shelf.snapshot(&own).await;
+        assert!(!snapshot.is_whole);
+        assert_eq!(snapshot.scopes[&StateScope::Conversation]["external.conversation_id"], json!("theirs"));
+    }
+
+    async fn a_conversation_is_known_by_its_life_and_the_same_in_every_snapshot(shelf) {
+        let own = owner("r", "b");
+        let [before, after] = ["life 1", "life 2"].map(|life| Drawers::of(&own, &talk(life, None, "ada")));
+        shelf.sets(&before, CONVERSATION, "plan", json!("long")).await.unwrap();
+        for _ in 0..2 {
+            let again = Drawers::of(&own, &talk("life 1", None, "ada"));
+            assert_eq!(shelf.snapshot(&again).await.scopes[&StateScope::Conversation]["plan"], json!("long"));
+        }
+        assert_eq!(names(&shelf.snapshot(&after).await, StateScope::Conversation), ["external.conversation_id"]);
+        assert_eq!(called(shelf, &after).await, json!("life 2"));
+    }
+
+    async fn actor_subject_and_runner_memory_go_beyond_one_conversation(shelf) {
+        let scopes = [StateScope::Actor, StateScope::Subject, StateScope::Runner];
+        for scope in scopes {
+            shelf.sets(&drawers(), Memory::State(scope), "it", json!("ours")).await.unwrap();
+        }
+        let elsewhere = Drawers::of(&owner("r", "b"), &talk("another", Some("7"), "ada"));
+        for scope in scopes {
+            assert_eq!(shelf.gets(&elsewhere, Memory::State(scope), "it").await, Some(json!("ours")), "{scope:?}");
+        }
+    }
+
+    async fn the_alias_counts_in_every_scope(shelf) {
+        for scope in StateScope::ALL {
+            let memory = Memory::State(scope);
+            shelf.sets(&drawers(), memory, "conversation_id", json!("theirs")).await.unwrap();
+            let kept = shelf.gets(&drawers(), memory, "external.conversation_id").await;
+            assert_eq!(kept, Some(json!("theirs")), "{scope:?}");
+        }
+    }
+
+    async fn a_value_is_kept_with_the_times_it_was_first_and_last_set(shelf) {
+        shelf.sets(&drawers(), ACTOR, "tea", json!("green")).await.unwrap();
+        let (own, later) = (drawers(), Timestamp::from_millis(NOW.as_millis() + 60_000));
+        let set = MemoryRequest::Set { key: "tea".to_owned(), value: json!("black"), expected: None };
+        let set = move |tx: &mut talaria_store::Tx<'_>| state::answer(tx, &own, (ACTOR, &set), later);
+        shelf.ledger.write(set).await.unwrap().unwrap();
+        let get = MemoryRequest::Get { key: "tea".to_owned() };
+        let Ok(MemoryAnswer::Found(Some(kept))) = shelf.asks(&drawers(), ACTOR, get).await else {
+            panic!("it is gone");
+        };
+        assert_eq!((kept.created_at, kept.updated_at, kept.version), (NOW, later, 2));
     }
 
     async fn clearing_a_scope_leaves_the_others_alone(shelf) {

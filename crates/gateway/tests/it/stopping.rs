@@ -165,6 +165,49 @@ async fn a_message_that_comes_while_busy_waits_steers_or_interrupts() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_said_meanwhile_is_taken_up_in_order_and_once() {
+    let world = World::begin(Setup {
+        busy: BusyPolicy::Steer,
+        ..Setup::default()
+    })
+    .await;
+    world.says("ada", "think 60 a");
+    world.passes(SOON).await;
+    for text in ["b", "c", "d"] {
+        world.says("ada", text);
+        world.passes(SOON).await;
+    }
+    world.ends().await;
+    let seen = world.sees("ada");
+    assert_eq!(seen.last().unwrap(), "re: think 60 a + b + c + d");
+    let answers = seen.iter().filter(|text| text.starts_with("re: "));
+    assert_eq!(answers.count(), 1, "{seen:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_what_is_said_in_the_same_conversation_and_thread_steers_a_run() {
+    let world = World::begin(Setup {
+        busy: BusyPolicy::Steer,
+        ..Setup::default()
+    })
+    .await;
+    let thread = |name: &str| talaria_domain::address::Address {
+        thread: Some(name.into()),
+        ..talaria_sim::people::direct_chat("ada")
+    };
+    world.says_at("ada", thread("north"), "think 60 a");
+    world.passes(SOON).await;
+    world.says_at("ada", thread("south"), "b");
+    world.says("ada", "c");
+    world.says("bob", "d");
+    world.ends().await;
+    assert_eq!(world.sees_in(&thread("north")), ["re: think 60 a"]);
+    assert_eq!(world.sees_in(&thread("south")), ["re: b"]);
+    assert_eq!(world.sees("bob"), ["re: d"]);
+    assert!(world.sees("ada").contains(&"re: c".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_sender_may_choose_and_so_may_the_chat() {
     let world = World::begin(Setup::default()).await;
     world.says("ada", "think 60 a");

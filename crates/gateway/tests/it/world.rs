@@ -283,20 +283,24 @@ fn files(setup: &Setup) -> Files {
     }
 }
 
-async fn start(
-    setup: &Setup,
-    (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
-    ledger: &Ledger,
-    (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
-) -> Gateway {
-    let profile = Profile {
+fn assistant(setup: &Setup) -> Profile {
+    Profile {
         name: "assistant".into(),
         runner: "scripted".into(),
         instructions: "Be brief.".to_owned(),
         busy: setup.busy,
         sharing: setup.sharing,
         state: StatePolicy::default(),
-    };
+    }
+}
+
+async fn start(
+    setup: &Setup,
+    (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
+    ledger: &Ledger,
+    (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
+) -> Gateway {
+    let profile = assistant(setup);
     let account = Account {
         platform: "example".into(),
         name: "bot".into(),

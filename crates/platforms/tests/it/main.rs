@@ -7,4 +7,7 @@
 )]
 
 mod callback;
+mod discord;
 mod relay;
+mod slack;
+mod telegram;

@@ -1,11 +1,14 @@
-//! `GET /api/runs?state=&session=`: executions of runners, newest first.
+//! `GET /api/runs?state=&session=`: executions of runners, newest first. `POST /api/runs/{id}/revoke`: takes something
+//! away from one that is under way, for good.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use talaria_domain::authority::{ResourceKind, Revocation, Right};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::machine::RunState;
@@ -16,19 +19,101 @@ use talaria_store::views::{self, RunView, Wanted};
 
 use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
-use crate::input::{Filters, Page};
+use crate::input::{Filters, Named, Page, Sent};
 use crate::shared::App;
 
 pub(super) fn routes() -> Routes {
-    Routes::new().get("/api/runs", list, || {
-        Operation::of("Executions of runners, newest first.")
-            .filter(
-                "state",
-                "Only in this state.",
-                &words::one_state::<RunState>(),
-            )
-            .filter("session", "Only of this conversation.", &words::id())
-            .lists::<RunRow>(&words::id())
+    Routes::new()
+        .get("/api/runs", list, || {
+            Operation::of("Executions of runners, newest first.")
+                .filter(
+                    "state",
+                    "Only in this state.",
+                    &words::one_state::<RunState>(),
+                )
+                .filter("session", "Only of this conversation.", &words::id())
+                .lists::<RunRow>(&words::id())
+        })
+        .post("/api/runs/{id}/revoke", revoke, || {
+            Operation::of("Takes something away from a run that is under way, for good.")
+                .takes::<Taking>()
+                .gives::<Taken>(StatusCode::OK)
+                .refuses(&[409])
+        })
+}
+
+/// What is to be taken away.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Taking {
+    kind: Kind,
+    /// Which: the name of a tool, a model and so on, or the right. Not for `state`.
+    name: Option<String>,
+    /// Only this operation on it; without it, all of them.
+    operation: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Model,
+    Tool,
+    KnowledgeBase,
+    File,
+    Storage,
+    /// `history_page`, `history_search`, `event_get` or `ask`.
+    Right,
+    /// All that it remembers.
+    State,
+}
+
+/// From which runs it was taken away.
+#[derive(Serialize, JsonSchema)]
+struct Taken {
+    /// The run itself, and those that do tasks for it.
+    #[schemars(with = "Vec<words::Id>")]
+    runs: Vec<RunId>,
+}
+
+impl Taking {
+    fn what(self) -> Result<Revocation, ApiError> {
+        let Self {
+            kind,
+            name,
+            operation,
+        } = self;
+        if operation.is_some() && matches!(kind, Kind::Right | Kind::State) {
+            let what = "only resources have operations";
+            return Err(ApiError::bad("operation", what));
+        }
+        let missing = || ApiError::bad("name", "expected which one, found nothing");
+        let name = name.filter(|name| !name.trim().is_empty());
+        let kind = match kind {
+            Kind::State if name.is_some() => {
+                let what = "expected none: it is all that the run remembers";
+                return Err(ApiError::bad("name", what));
+            }
+            Kind::State => return Ok(Revocation::State),
+            Kind::Right => return right(&name.ok_or_else(missing)?),
+            Kind::Model => ResourceKind::Model,
+            Kind::Tool => ResourceKind::Tool,
+            Kind::KnowledgeBase => ResourceKind::KnowledgeBase,
+            Kind::File => ResourceKind::File,
+            Kind::Storage => ResourceKind::Storage,
+        };
+        Ok(Revocation::Resource {
+            kind,
+            name: name.ok_or_else(missing)?,
+            operation,
+        })
+    }
+}
+
+fn right(name: &str) -> Result<Revocation, ApiError> {
+    let found = Right::parse(name).map(Revocation::Right);
+    found.ok_or_else(|| {
+        let all = Right::ALL.map(Right::as_str).join(", ");
+        ApiError::bad("name", format!("expected one of {all}, found {name:?}"))
     })
 }
 
@@ -87,4 +172,13 @@ async fn list(
     let found = app.shared.ledger.read(work).await?;
     let rows = found.rows.into_iter().map(RunRow::from).collect();
     Ok(Json(Page::of(rows, found.next)))
+}
+
+async fn revoke(
+    State(app): State<Arc<App>>,
+    Named(run): Named<RunId>,
+    Sent(taking): Sent<Taking>,
+) -> Result<Json<Taken>, ApiError> {
+    let runs = app.shared.rights.revoke(run, taking.what()?).await?;
+    Ok(Json(Taken { runs }))
 }

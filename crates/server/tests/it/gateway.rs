@@ -7,10 +7,11 @@ use talaria_domain::adapter::{
     Accepted, Disconnected, HookAnswer, HookCall, Identity, Intake, NotAccepted, Pending,
 };
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
+use talaria_domain::authority::Revocation;
 use talaria_domain::clock::{Clock, ManualClock};
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
-use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, SessionId};
+use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, RunId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::profile::Account;
@@ -18,10 +19,11 @@ use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report};
 use talaria_server::hooks::Hooks;
+use talaria_server::rights::Rights;
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::outbox::{self, ReplyStart};
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Ledger, Tx};
+use talaria_store::{Ledger, Tx, runs};
 use tokio::sync::{Notify, mpsc};
 
 /// How much a watch holds.
@@ -237,5 +239,19 @@ impl Gateway {
     /// A new id of any kind, from the source that the server uses, too.
     pub(crate) fn id<T>(&self, from_bytes: impl Fn([u8; 16]) -> T) -> T {
         from_bytes(*self.ids.next(self.clock.now()).as_bytes())
+    }
+}
+
+impl Rights for Gateway {
+    fn revoke(
+        &self,
+        run: RunId,
+        what: Revocation,
+    ) -> Pending<'_, talaria_store::Result<Vec<RunId>>> {
+        let (ledger, now) = (self.ledger.clone(), self.clock.now());
+        Box::pin(async move {
+            let taken = ledger.write(move |tx| runs::revoke(tx, run, &what, now));
+            taken.await.map(|_| vec![run])
+        })
     }
 }

@@ -30,6 +30,7 @@ mod responding;
 mod running;
 mod sending;
 mod stopping;
+mod taking_away;
 mod talking;
 mod telling;
 mod watching;

@@ -206,7 +206,8 @@ fn shared(
         live: gateway.live(),
         health: stand_in.clone(),
         courier: stand_in.clone(),
-        hooks: stand_in,
+        hooks: stand_in.clone(),
+        rights: stand_in,
         clock,
         ids,
         keys: OperatorKeys {

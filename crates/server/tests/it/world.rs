@@ -162,6 +162,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
         health: gateway.clone(),
         courier: gateway.clone(),
         hooks: gateway.clone(),
+        rights: gateway.clone(),
         clock: gateway.clock.clone(),
         ids: gateway.ids.clone(),
         keys: OperatorKeys {

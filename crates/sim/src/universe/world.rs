@@ -17,7 +17,7 @@ use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
 use talaria_gateway::{Gateway, Parts};
 use talaria_platforms::split::pieces;
-use talaria_store::{Ledger, Tx};
+use talaria_store::{Ledger, Tx, runs};
 
 use super::cast::{ACCOUNTS, PEOPLE, PLATFORM, PROFILE, STRANGER, Written};
 use super::evidence::{Evidence, Testimony};
@@ -170,7 +170,8 @@ impl World {
         authority.with(ResourceKind::Tool, LEVER, Grant::of(["call"]))
     }
 
-    /// An operator takes the tool away from every run that is under way.
+    /// An operator takes the tool away from every run that is under way, for good: as the gateway does it, in the ledger
+    /// first. A run that has ended there loses nothing, whoever still believes in it.
     pub(super) fn revoke(&self) {
         let revocation = Revocation::Resource {
             kind: ResourceKind::Tool,
@@ -180,7 +181,14 @@ impl World {
         for gateway in &self.gateways {
             for run in gateway.active_runs().list() {
                 let id = run.registration().run;
-                run.revoke(&revocation);
+                let (what, now) = (revocation.clone(), self.clock.now());
+                if self
+                    .look(move |tx| runs::revoke(tx, id, &what, now))
+                    .is_err()
+                {
+                    continue;
+                }
+                gateway.active_runs().revoke_from(id, &revocation);
                 self.script.lose(id);
                 self.trace
                     .note(&format!("run {id} loses the lever to an operator"));

@@ -75,6 +75,8 @@ pub enum Mishap {
     Close,
     /// It is done and the connection closes.
     DropAfterAccept,
+    /// Something is answered that makes no sense, and nothing is done.
+    Garbage,
 }
 
 /// A text that should have been a mishap.
@@ -87,7 +89,7 @@ impl std::fmt::Display for NoMishap {
         write!(
             f,
             "expected a status and a code such as \"400 markup\", or hang, close, close_before_accept, \
-             drop_after_accept, found {found:?}"
+             drop_after_accept, garbage, found {found:?}"
         )
     }
 }
@@ -102,6 +104,7 @@ impl FromStr for Mishap {
             "hang" => return Ok(Self::Hang),
             "close" | "close_before_accept" => return Ok(Self::Close),
             "drop_after_accept" => return Ok(Self::DropAfterAccept),
+            "garbage" => return Ok(Self::Garbage),
             _ => {}
         }
         let (status, code) = text.split_once(' ').unwrap_or((text, ""));

@@ -3,13 +3,16 @@
 
 use std::io;
 
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::serve::Listener;
 use talaria_server::connection::Cuttable;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::fault::{Fault, Mishap};
+
+/// What no protocol has a word for.
+pub const GARBAGE: &str = "\u{0}{\"ok\": [tru";
 
 /// A listener whose connections can be cut. What it knows of who is at the other end is the line to them.
 pub struct Lines {
@@ -57,6 +60,7 @@ impl Line {
             return answer.await;
         };
         match fault.mishap {
+            Mishap::Garbage => GARBAGE.into_response(),
             Mishap::Hang => std::future::pending().await,
             Mishap::Close => self.cut().await,
             Mishap::DropAfterAccept => {

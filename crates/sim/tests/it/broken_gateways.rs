@@ -42,7 +42,9 @@ fn acknowledged_before_it_is_recorded() {
 fn sent_again_although_it_may_be_there() {
     let caught = first_caught(storm(Flaw::ResendUnknown), 40);
     let (_, broken) = caught.expect("it is caught");
-    assert_eq!(broken, [Invariant::AnsweredOnce]);
+    // What is sent twice is an answer, or the news of a job, or one of each.
+    let double = [Invariant::AnsweredOnce, Invariant::ToldLater];
+    assert!(broken.iter().all(|it| double.contains(it)), "{broken:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! is kept by name.
 
 use serde_json::{Value as Json, json};
+use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::scope::{ScopeHolder, ScopeIdentity, ScopeKey};
 use talaria_store::search::{self, Hit};
@@ -332,7 +333,8 @@ both_engines! {
         for (version, value) in (1..).zip([json!("green"), json!({ "kinds": ["black", null] }), Json::Null]) {
             assert_eq!(remembers(world, ada, "tea", value.clone()).await, version);
             let remembered = world.read(move |tx| state::get(tx, ada, "tea")).await;
-            assert_eq!(remembered, Some(Remembered { value, version }));
+            let remembered = remembered.unwrap();
+            assert_eq!((remembered.value, remembered.version), (value, version));
         }
         let bob = scope("bob");
         assert_eq!(world.read(move |tx| state::get(tx, bob, "tea")).await, None);
@@ -396,7 +398,33 @@ both_engines! {
             assert_eq!(names(world, ada, prefix).await, names_with_it, "{prefix}");
         }
         let listed = world.read(move |tx| state::list(tx, ada, "B")).await;
-        assert_eq!(listed, [("B".to_owned(), Remembered { value: json!("B"), version: 1 })]);
+        let at = world.now();
+        let remembered = Remembered { value: json!("B"), version: 1, created_at: at, updated_at: at };
+        assert_eq!(listed, [("B".to_owned(), remembered)]);
+    }
+
+    async fn a_value_knows_when_it_was_first_and_last_set_until_it_is_forgotten(world) {
+        let ada = scope("ada");
+        let set = async |at: i64| {
+            let at = Timestamp::from_millis(at);
+            world.write(move |tx| state::set(tx, ada, "tea", &json!(1), at)).await
+        };
+        let times = async || {
+            let listed = world.read(move |tx| state::list(tx, ada, "")).await;
+            let kept = world.read(move |tx| state::get(tx, ada, "tea")).await.unwrap();
+            assert_eq!(listed, [("tea".to_owned(), kept.clone())]);
+            (kept.created_at.as_millis(), kept.updated_at.as_millis())
+        };
+        set(1_000).await;
+        assert_eq!(times().await, (1_000, 1_000));
+        set(5_000).await;
+        assert_eq!(times().await, (1_000, 5_000));
+        let swap = Swap { expected: 2, value: json!(2), at: Timestamp::from_millis(7_000) };
+        world.write(move |tx| state::compare_and_set(tx, ada, "tea", &swap)).await;
+        assert_eq!(times().await, (1_000, 7_000));
+        world.write(move |tx| state::delete(tx, ada, "tea")).await;
+        set(9_000).await;
+        assert_eq!(times().await, (9_000, 9_000), "forgetting is forgetting");
     }
 
     async fn a_page_goes_on_where_the_last_one_ended(world) {

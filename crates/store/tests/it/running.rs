@@ -1,7 +1,7 @@
 //! A run keeps what it was admitted with, journals what it does, and ends once, under the epoch it began in.
 
 use serde_json::json;
-use talaria_domain::authority::{Authority, Grant, ResourceKind};
+use talaria_domain::authority::{Authority, Grant, ResourceKind, Revocation};
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::machine::RunState;
 use talaria_domain::run::{Action, FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
@@ -74,9 +74,18 @@ fn every_event() -> Vec<RunEvent> {
             request: call,
             action: Action::Approval { effect },
         },
+        RunEvent::Revoked { what: terminal() },
         RunEvent::Log { text },
         RunEvent::Ended(RunOutcome::Cancelled),
     ]
+}
+
+fn terminal() -> Revocation {
+    Revocation::Resource {
+        kind: ResourceKind::Tool,
+        name: "terminal".to_owned(),
+        operation: Some("call".to_owned()),
+    }
 }
 
 fn admission(world: &World, session: SessionId) -> Admission {
@@ -100,6 +109,22 @@ fn admission(world: &World, session: SessionId) -> Admission {
 }
 
 both_engines! {
+    async fn what_is_taken_away_is_numbered_with_the_rest_whoever_has_the_lane(world) {
+        let (run, lane) = under_way(world).await;
+        assert_eq!(journals(world, &lane, run, log("one")).await, 1);
+        let at = world.now();
+        assert_eq!(world.write(move |tx| runs::revoke(tx, run, &terminal(), at)).await, 2, "no lease is needed");
+        assert_eq!(journals(world, &lane, run, log("three")).await, 3);
+        assert_eq!(world.read(move |tx| runs::revocations(tx, run)).await, [terminal()]);
+        let event = stored(world, run).await.event;
+        assert_eq!(world.read(move |tx| runs::revocations_for(tx, event)).await, [terminal()]);
+        assert_eq!(world.read(|tx| runs::revocations_for(tx, EventId::from_bytes([9; 16]))).await, []);
+        ends(world, &lane, run, RunOutcome::Cancelled).await;
+        let refused = world.ledger.write(move |tx| runs::revoke(tx, run, &terminal(), at)).await;
+        assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
+        assert_eq!(world.read(move |tx| runs::revocations(tx, run)).await, [terminal()], "and nothing was added");
+    }
+
     async fn a_run_comes_back_with_the_authority_and_the_way_back_it_was_admitted_with(world) {
         let (_, session) = world.says("ada", "think").await;
         let lane = world.lane(session, "north").await;

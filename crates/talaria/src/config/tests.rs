@@ -139,6 +139,7 @@ delivery = { streaming = false, progress = false, interactions = false }
 id      = "research"
 profile = "researcher"
 runner  = "native"
+models  = ["main"]
 
 [[account]]
 platform = "telegram"

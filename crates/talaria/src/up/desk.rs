@@ -1,8 +1,10 @@
-//! What the server asks the gateway for, beside taking messages in: how it is, and to say something that no agent said.
+//! What the server asks the gateway for, beside taking messages in: how it is, to say something that no agent said, and
+//! to take something away from a run.
 
 use talaria_domain::adapter::{HookAnswer, HookCall, Pending};
 use talaria_domain::address::{Address, ChatKind};
-use talaria_domain::ids::ReplyId;
+use talaria_domain::authority::Revocation;
+use talaria_domain::ids::{ReplyId, RunId};
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_gateway::Gateway;
 use talaria_gateway::lifecycle::Said;
@@ -10,6 +12,7 @@ use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report};
 use talaria_server::hooks::Hooks;
+use talaria_server::rights::Rights;
 
 /// The gateway, as the server asks it.
 pub(super) struct Desk(pub(super) Gateway);
@@ -86,5 +89,15 @@ impl Hooks for Desk {
         call: HookCall,
     ) -> Pending<'_, Option<HookAnswer>> {
         Box::pin(async move { self.0.hook(&platform, &account, &call).await })
+    }
+}
+
+impl Rights for Desk {
+    fn revoke(
+        &self,
+        run: RunId,
+        what: Revocation,
+    ) -> Pending<'_, talaria_store::Result<Vec<RunId>>> {
+        Box::pin(self.0.revoke(run, what))
     }
 }

@@ -25,6 +25,9 @@ const COMMANDS: &[&[&str]] = &[
     &["jobs"],
     &["jobs", "list"],
     &["jobs", "show"],
+    &["runs"],
+    &["runs", "list"],
+    &["runs", "revoke"],
     &["send"],
     &["key"],
     &["key", "create"],
@@ -53,6 +56,7 @@ async fn commands_that_print_something_can_print_json() {
         &["sessions"],
         &["dead"],
         &["jobs"],
+        &["runs"],
         &["key"],
         &["key", "revoke"],
     ];
@@ -67,8 +71,8 @@ async fn help_is_whole_and_knows_its_version() {
     let home = Home::empty();
     let help = home.run(&["--help"]).await;
     help.shows(&[
-        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "send",
-        "key",
+        "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "runs",
+        "send", "key",
     ]);
     help.shows(&["69", "78"]);
     home.run(&["--version"]).await.shows(&["talaria "]);
@@ -87,6 +91,13 @@ async fn what_makes_no_sense_is_wrong_usage() {
         &["sessions", "list", "--limit", "many"],
         &["key", "create", "x", "--scope", "everything"],
         &["send", "somewhere"],
+        &["runs", "revoke", "0198c0de-0000-7000-8000-000000000001"],
+        &[
+            "runs",
+            "revoke",
+            "0198c0de-0000-7000-8000-000000000001",
+            "everything",
+        ],
     ];
     for arguments in wrong {
         let refused = home.run(arguments).await;

@@ -135,6 +135,14 @@ fn router(shared: Arc<Shared>) -> Router {
             get(|| async { Json(canned::page(&[canned::job()])) }),
         )
         .route("/api/jobs/{id}", get(|| async { Json(canned::job()) }))
+        .route(
+            "/api/runs",
+            get(|| async { Json(canned::page(&[canned::run()])) }),
+        )
+        .route(
+            "/api/runs/{id}/revoke",
+            post(|Path(id): Path<String>| async move { Json(json!({ "runs": [id] })) }),
+        )
         .route("/api/dead/{id}/{verb}", post(letter))
         .route("/api/send", post(script::send))
         .route(

@@ -1,7 +1,7 @@
 //! What programs are told about a turn whose caller, or whose gateway, goes away in the middle of it. The real binary, real
 //! sockets on both sides, kill -9.
 
-mod caller;
+pub(crate) mod caller;
 mod model;
 
 use std::time::Duration;

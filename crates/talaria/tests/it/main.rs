@@ -19,4 +19,5 @@ mod ending_later;
 mod killing_a_run;
 mod operating;
 mod starting;
+mod thinking_outside;
 mod without_a_gateway;

@@ -133,6 +133,38 @@ async fn jobs_are_listed_and_shown() {
 }
 
 #[tokio::test]
+async fn runs_are_listed_and_lose_what_is_taken_away() {
+    let fake = Fake::start().await;
+    let id = "0198c0de-0000-7000-8000-0000000000bb";
+    let list = fake.home.run(&["runs", "list"]).await;
+    list.shows(&[id, "assistant", "native", "running"]);
+    let taken = [
+        "runs",
+        "revoke",
+        id,
+        "storage",
+        "plugin",
+        "--operation",
+        "set",
+    ];
+    let done = fake.home.run(&taken).await;
+    done.shows(&[&format!("revoked storage plugin set from {id}")]);
+    let done = fake
+        .home
+        .run(&["runs", "revoke", id, "state", "--json"])
+        .await;
+    assert_eq!(done.json()["runs"][0], id);
+    let expected = [
+        json!({ "kind": "storage", "name": "plugin", "operation": "set" }),
+        json!({ "kind": "state" }),
+    ];
+    assert_eq!(
+        fake.bodies(&format!("POST /api/runs/{id}/revoke")),
+        expected
+    );
+}
+
+#[tokio::test]
 async fn a_text_is_sent_and_its_receipt_printed() {
     let fake = Fake::start().await;
     let sent = fake

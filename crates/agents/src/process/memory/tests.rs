@@ -1,6 +1,7 @@
 //! Callbacks as requests, and answers.
 
 use serde_json::{Value, json};
+use talaria_domain::clock::Timestamp;
 use talaria_domain::scope::StateScope;
 
 use super::*;
@@ -49,10 +50,12 @@ fn null_and_nothing_are_told_apart() {
     let null = Kept {
         value: Value::Null,
         version: 3,
+        created_at: Timestamp::from_millis(1),
+        updated_at: Timestamp::from_millis(2),
     };
     assert_eq!(
         written(MemoryAnswer::Found(Some(null))),
-        json!({"found": true, "value": null, "version": 3})
+        json!({"found": true, "value": null, "version": 3, "created_at": 1, "updated_at": 2})
     );
     assert_eq!(
         written(MemoryAnswer::Found(None)),

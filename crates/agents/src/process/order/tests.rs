@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use talaria_domain::address::{ChatKind, ReturnAddress};
 use talaria_domain::authority::{Authority, Grant};
 use talaria_domain::capabilities::DeliveryWindow;
-use talaria_domain::event::{AttachmentKind, Content, DedupeKey};
+use talaria_domain::event::{
+    AttachmentKind, Content, DedupeKey, MembershipChange, MembershipSubject,
+};
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::{BusyPolicy, Profile};
@@ -92,7 +94,153 @@ fn told(turn: &Turn, capabilities: &[&str]) -> Value {
         capabilities: capabilities.iter().map(|it| (*it).to_owned()).collect(),
         ..Introduction::default()
     };
-    serde_json::to_value(order(turn, &runner)).unwrap()
+    serde_json::to_value(order(turn, &runner, &[])).unwrap()
+}
+
+fn fields(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn an_order_has_these_fields_and_pushes_no_history() {
+    let turn = turn(&["x"]);
+    let told = told(&turn, &[]);
+    let expected = [
+        "config",
+        "delivery",
+        "event",
+        "input",
+        "instructions",
+        "is_state_whole",
+        "methods",
+        "options",
+        "resources",
+        "run",
+        "scopes",
+        "state",
+    ];
+    let mut found = fields(&told);
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    let mut input = fields(&told["input"]);
+    input.sort_unstable();
+    assert_eq!(input, ["events", "text"]);
+}
+
+#[test]
+fn an_event_is_told_without_what_only_the_gateway_needs() {
+    let told = told(&turn(&["x"]), &[]);
+    let mut found = fields(&told["event"]);
+    found.sort_unstable();
+    let expected = [
+        "attachments",
+        "id",
+        "kind",
+        "message",
+        "place",
+        "received_at",
+        "sender",
+        "sender_name",
+        "text",
+    ];
+    assert_eq!(found, expected, "no dedupe key, no locator, no role");
+    let mut place = fields(&told["event"]["place"]);
+    place.sort_unstable();
+    assert_eq!(
+        place,
+        ["account", "chat", "chat_kind", "platform", "thread"]
+    );
+}
+
+#[test]
+fn an_event_without_words_is_told_without_any() {
+    let mut turn = turn(&[]);
+    turn.input[0].kind = EventKind::Membership {
+        change: MembershipChange::Joined,
+        about: MembershipSubject::Other,
+    };
+    turn.input[0].message = None;
+    turn.prompt = String::new();
+    let told = told(&turn, &[]);
+    assert_eq!(told["event"]["kind"], "membership");
+    assert_eq!(
+        (&told["event"]["text"], &told["input"]["text"]),
+        (&json!(""), &json!(""))
+    );
+    assert_eq!(told["event"]["sender"], "ada", "and who it was is there");
+    turn.input.clear();
+    let told = self::told(&turn, &[]);
+    assert_eq!(told["event"], Value::Null);
+    assert_eq!(told["input"]["events"], json!([]));
+}
+
+#[test]
+fn resources_are_what_may_be_used_and_nothing_of_what_is_remembered() {
+    let mut turn = turn(&[]);
+    let everything = Grant::of(["invoke", "call", "get", "read", "retrieve"]);
+    for kind in ResourceKind::ALL {
+        turn.authority =
+            turn.authority
+                .with(kind, "it", everything.clone().pinned_to("secret place"));
+    }
+    turn.state.open = StateScope::ALL.into();
+    let told = told(&turn, &[]);
+    let resources = told["resources"].as_array().unwrap();
+    assert_eq!(
+        resources.len(),
+        4,
+        "a file that nobody sent is none: {resources:?}"
+    );
+    for resource in resources {
+        let mut found = fields(resource);
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            ["kind", "name", "operations"],
+            "no parameters, no keys of memory"
+        );
+    }
+    assert!(!told.to_string().contains("secret place"));
+}
+
+#[test]
+fn the_scopes_that_are_open_are_told_and_so_is_what_can_be_asked_for() {
+    let mut turn = turn(&[]);
+    turn.state.open = [StateScope::Actor, StateScope::Runner].into();
+    let told = told(&turn, &[]);
+    assert_eq!(told["scopes"], json!(["actor", "runner"]));
+    assert_eq!(
+        told["methods"],
+        json!([
+            "log",
+            "state.delete",
+            "state.get",
+            "state.list",
+            "state.set"
+        ])
+    );
+}
+
+#[test]
+fn where_answers_go_is_fixed_and_told() {
+    let mut turn = turn(&[]);
+    turn.return_to.address.thread = Some("42".into());
+    turn.window = DeliveryWindow::Always;
+    let delivery = &told(&turn, &[])["delivery"];
+    assert_eq!(
+        *delivery,
+        json!({
+            "place": {"platform": "example", "account": "bot", "chat_kind": "direct", "chat": "chat", "thread": "42"},
+            "profile": "assistant",
+            "session": turn.return_to.session.to_string(),
+            "is_reachable_later": true,
+        })
+    );
 }
 
 #[test]

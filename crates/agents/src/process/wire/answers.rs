@@ -67,6 +67,12 @@ pub(in crate::process) enum Answer {
         value: Value,
         /// How often it was set; zero for none.
         version: i64,
+        /// When it was first set, in milliseconds since 1970; forgetting ends that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        created_at: Option<i64>,
+        /// When it was last set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_at: Option<i64>,
     },
     /// To `state.set` and `storage.set`.
     Stored {
@@ -123,6 +129,10 @@ pub(in crate::process) struct Item {
     pub(in crate::process) value: Value,
     /// How often it was set.
     pub(in crate::process) version: i64,
+    /// When it was first set, in milliseconds since 1970; forgetting ends that.
+    pub(in crate::process) created_at: i64,
+    /// When it was last set.
+    pub(in crate::process) updated_at: i64,
 }
 
 /// Something that was said.

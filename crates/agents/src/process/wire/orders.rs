@@ -131,6 +131,11 @@ pub(in crate::process) struct RunOrder {
     pub(in crate::process) state: Map<String, Value>,
     /// Whether that is everything: what is too much can be asked for.
     pub(in crate::process) is_state_whole: bool,
+    /// The scopes that it may read and write, and that somebody holds. The others are empty whatever happens.
+    #[cfg_attr(test, schemars(with = "Vec<schema::StateScope>"))]
+    pub(in crate::process) scopes: Vec<&'static str>,
+    /// The callbacks that it can use.
+    pub(in crate::process) methods: BTreeSet<&'static str>,
     /// What the run may use.
     pub(in crate::process) resources: Vec<Resource>,
     /// What the operator configured for it.
@@ -232,6 +237,9 @@ pub(in crate::process) struct Resource {
     pub(in crate::process) name: String,
     /// What may be done with it.
     pub(in crate::process) operations: BTreeSet<String>,
+    /// How much a model can be shown, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::process) window: Option<usize>,
 }
 
 /// Something that was said.

@@ -231,6 +231,8 @@ fn what_is_written_fits_the_schema() {
             found: true,
             value: Value::Null,
             version: 2,
+            created_at: Some(1),
+            updated_at: Some(2),
         },
     ];
     let answers = answers.map(|answer| super::answer(Some(&id), Ok(&answer)));

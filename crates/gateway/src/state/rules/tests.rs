@@ -377,7 +377,7 @@ fn a_limit_is_a_limit_whatever_is_asked_for() {
 #[test]
 fn the_external_id_is_seeded_where_the_conversation_may_be_read_and_holds_none() {
     let seeded = |drawers: &Drawers, mut snapshot: Snapshot| {
-        seed(drawers, &mut snapshot);
+        seed(drawers, None, &mut snapshot);
         let values = &snapshot.scopes[&StateScope::Conversation];
         values.get("external.conversation_id").cloned()
     };

@@ -1,6 +1,7 @@
 //! A run does what it was admitted to do, by the ledger's account, until that is taken away from it.
 
 use talaria_domain::authority::ResourceKind;
+use talaria_domain::ids::RunId;
 
 use super::Findings;
 use crate::script::LEVER;
@@ -21,11 +22,13 @@ pub(super) fn as_admitted(evidence: &Evidence) -> Findings {
     findings
 }
 
-/// No effect comes after it was taken away.
+/// No effect comes after it was taken away, from the run itself or from an earlier attempt at the same event.
 pub(super) fn not_after_it_was_lost(evidence: &Evidence) -> Findings {
+    let event_of = |run: &RunId| evidence.facts.runs.get(run).map(|fact| fact.event);
     let mut findings = Findings::new();
     for (index, (run, prompt)) in evidence.effects.iter().enumerate() {
-        let is_lost = |(loser, before): &(_, usize)| loser == run && *before <= index;
+        let is_same = |loser: &RunId| loser == run || event_of(loser) == event_of(run);
+        let is_lost = |(loser, before): &(RunId, usize)| is_same(loser) && *before <= index;
         if evidence.lost.iter().any(is_lost) {
             findings.push(format!(
                 "run {run} pulled the lever for {prompt:?} after it was taken away"

@@ -1,12 +1,12 @@
 //! Evidence of a sound universe with one thing changed in it: the promise that this breaks is named, and no other.
 
-use talaria_domain::ids::{EventId, ReplyId, SessionId};
-use talaria_domain::machine::{InboxState, JobState, PartState};
+use talaria_domain::ids::{EventId, ReplyId, RunId, SessionId};
+use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
 
 use super::*;
 use crate::chat::{Change, Shown};
 use crate::universe::Staging;
-use crate::universe::facts::{EventFact, Facts};
+use crate::universe::facts::{EventFact, Facts, RunFact};
 use crate::universe::plan::Plan;
 use crate::universe::world::World;
 
@@ -136,6 +136,24 @@ fn what_a_run_may_not() {
     let (run, _) = lost.effects[0];
     lost.lost.push((run, 0));
     assert_eq!(broken(&lost), [Invariant::WithinAuthority]);
+
+    let mut again = evidence(has_effects);
+    let (run, _) = again.effects[0];
+    let earlier = RunId::from_bytes([9; 16]);
+    let fact = &again.facts.runs[&run];
+    let fact = RunFact {
+        session: fact.session,
+        event: fact.event,
+        state: RunState::Interrupted,
+        authority: fact.authority.clone(),
+    };
+    again.facts.runs.insert(earlier, fact);
+    again.lost.push((earlier, 0));
+    assert_eq!(
+        broken(&again),
+        [Invariant::WithinAuthority],
+        "another attempt brings nothing back"
+    );
 }
 
 #[test]

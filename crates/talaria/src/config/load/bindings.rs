@@ -8,7 +8,9 @@ use talaria_domain::scope::StatePolicy;
 
 use super::Loading;
 use super::agents::Profiles;
-use crate::config::effective::{AccountSettings, BindingSettings, ProfileSettings, RunnerSettings};
+use crate::config::effective::{
+    AccountSettings, BindingSettings, ProfileSettings, RunnerKind, RunnerSettings,
+};
 use crate::config::file::BindingSection;
 use crate::config::keys::join;
 
@@ -120,8 +122,14 @@ impl Loading<'_> {
         scope: BindingScope,
         (profiles, runners): (&Profiles, &[RunnerSettings]),
     ) -> Binding {
-        let (_, runner) =
+        let (kind, runner) =
             self.runner_named(&format!("{key}.runner"), section.runner.as_deref(), runners);
+        if kind == RunnerKind::Native && section.models.is_empty() {
+            // The loop that is built in does nothing without one; a program may have its own.
+            let what = "missing: this binding's runs may use no model, and answer nothing but that"
+                .to_owned();
+            self.warn(&format!("{key}.models"), what);
+        }
         let events = section.events.unwrap_or_else(|| vec![EventPattern::any()]);
         if events.is_empty() {
             let what = "expected at least one event, such as \"message\"".to_owned();

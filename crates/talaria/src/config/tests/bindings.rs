@@ -137,3 +137,35 @@ fn a_binding_names_what_it_allows_and_remembers_as_its_profile_does() {
     assert!(!web.policy.delivery.interactions && web.policy.delivery.streaming);
     assert_eq!(web.id.as_str(), "account:\"web\"/\"default\"");
 }
+
+#[test]
+fn a_native_binding_without_a_model_is_a_warning() {
+    let named = "[model.main]\nprovider = \"demo\"\n";
+    let quiet = format!(
+        "{named}{WEATHER}[[binding]]\nid = \"talk\"\nplatform = \"web\"\nmodels = [\"main\"]\n"
+    );
+    assert_eq!(holds(&quiet).warnings, []);
+    let outside =
+        format!("{WEATHER}[[binding]]\nid = \"out\"\nplatform = \"web\"\nrunner = \"process\"\n");
+    assert_eq!(
+        holds(&outside).warnings,
+        [],
+        "a program may have a model of its own"
+    );
+    for text in [
+        "[[binding]]\nid = \"talk\"\n",
+        "[[binding]]\nid = \"talk\"\nrunner = \"native\"\nmodels = []\n",
+    ] {
+        let warnings = holds(text).warnings;
+        let [warning] = warnings.as_slice() else {
+            panic!("{warnings:?}");
+        };
+        assert_eq!(warning.key.as_deref(), Some("binding[0].models"));
+        assert!(
+            warning
+                .what
+                .contains("this binding's runs may use no model"),
+            "{warning}"
+        );
+    }
+}

@@ -58,6 +58,13 @@ pub(super) fn job() -> Value {
     })
 }
 
+pub(super) fn run() -> Value {
+    json!({
+        "id": "0198c0de-0000-7000-8000-0000000000bb", "session_id": SESSION, "profile": "assistant", "runner": "native",
+        "state": "running", "attempt": 1, "outcome": null, "created_at": 1_000, "active_at": 2_000, "ended_at": null,
+    })
+}
+
 pub(super) fn key() -> Value {
     json!({ "id": "k1", "name": "laptop", "scopes": ["chat"], "created_at": 1_000 })
 }

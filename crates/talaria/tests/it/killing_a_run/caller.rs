@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::program::{Home, PATIENCE};
 
-pub(super) struct Caller {
+pub(crate) struct Caller {
     client: reqwest::Client,
     root: String,
     key: String,
@@ -14,14 +14,14 @@ pub(super) struct Caller {
 
 /// One event of a stream.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Told {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) body: Value,
+pub(crate) struct Told {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) body: Value,
 }
 
 impl Caller {
-    pub(super) fn of(home: &Home) -> Self {
+    pub(crate) fn of(home: &Home) -> Self {
         // Another test of this process may have been first.
         let provider = rustls::crypto::ring::default_provider();
         provider.install_default().unwrap_or_default();
@@ -55,13 +55,13 @@ impl Caller {
         request.send().await.unwrap()
     }
 
-    pub(super) async fn gets(&self, path: &str) -> Value {
+    pub(crate) async fn gets(&self, path: &str) -> Value {
         let answer = self.asks(Method::GET, path, &[], &Value::Null).await;
         assert_eq!(answer.status(), 200, "{path}");
         answer.json().await.unwrap()
     }
 
-    pub(super) async fn posts(
+    pub(crate) async fn posts(
         &self,
         path: &str,
         headers: &[(&str, &str)],
@@ -73,12 +73,12 @@ impl Caller {
     }
 
     /// Begins to read the answer to a question.
-    pub(super) async fn opens(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Reader {
+    pub(crate) async fn opens(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Reader {
         Reader::of(self.asks(Method::POST, path, headers, body).await)
     }
 
     /// Begins to read a run's events, after the last one that was read.
-    pub(super) async fn follows(&self, run: &str, last: &str) -> Reader {
+    pub(crate) async fn follows(&self, run: &str, last: &str) -> Reader {
         let path = format!("/v1/runs/{run}/events");
         let headers = [("last-event-id", last)];
         Reader::of(self.asks(Method::GET, &path, &headers, &Value::Null).await)
@@ -86,7 +86,7 @@ impl Caller {
 }
 
 /// Somebody who reads a stream. Whoever drops it has hung up.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     response: Response,
     read: String,
 }
@@ -101,7 +101,7 @@ impl Reader {
     }
 
     /// The next event; none at the end. Comments are passed over.
-    pub(super) async fn next(&mut self) -> Option<Told> {
+    pub(crate) async fn next(&mut self) -> Option<Told> {
         loop {
             while let Some((block, rest)) = self.read.split_once("\n\n") {
                 let (block, rest) = (block.to_owned(), rest.to_owned());
@@ -117,7 +117,7 @@ impl Reader {
     }
 
     /// Waits for the first event that is so.
-    pub(super) async fn until(&mut self, is_so: impl Fn(&Told) -> bool) -> Told {
+    pub(crate) async fn until(&mut self, is_so: impl Fn(&Told) -> bool) -> Told {
         loop {
             let told = self.next().await.unwrap();
             if is_so(&told) {
@@ -126,7 +126,7 @@ impl Reader {
         }
     }
 
-    pub(super) async fn all(mut self) -> Vec<Told> {
+    pub(crate) async fn all(mut self) -> Vec<Told> {
         let mut all = Vec::new();
         while let Some(told) = self.next().await {
             all.push(told);
