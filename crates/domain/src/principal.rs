@@ -60,3 +60,28 @@ pub enum Role {
     /// May talk.
     Guest,
 }
+
+impl Role {
+    /// Every role, from most to least.
+    pub const ALL: [Self; 4] = [Self::Owner, Self::Admin, Self::Member, Self::Guest];
+
+    /// Its name in the configuration, the ledger and logs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+            Self::Guest => "guest",
+        }
+    }
+
+    /// The role that this name stands for.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    /// Whether it may at least what `other` may.
+    pub fn is_at_least(self, other: Self) -> bool {
+        self <= other
+    }
+}

@@ -17,6 +17,7 @@ use talaria_domain::profile::BusyPolicy;
 use talaria_store::inbox::{self, InboxRow};
 use talaria_store::{Result, StoreError, Tx, sessions};
 
+use crate::access::roles;
 use crate::asking::hear::{self, Verb};
 use crate::delivery::say::{self, Place, Statement};
 use crate::lanes::busy;
@@ -125,8 +126,12 @@ fn carry_out(tx: &mut Tx<'_>, shared: &Arc<Shared>, event: EventId) -> Result<Op
 }
 
 fn run(tx: &mut Tx<'_>, order: &Order<'_>, name: &str) -> Result<Answer> {
+    let role = order.row.event.principal.role;
+    if !roles::may_use(role, name) {
+        return Ok(Answer::text(roles::refusal(role, name)));
+    }
     match name {
-        "help" => Ok(tell::help()),
+        "help" => Ok(tell::help(role)),
         "stop" => stop::stop(tx, order),
         "new" => conversation::new(tx, order),
         "resume" => conversation::resume(tx, order),

@@ -7,15 +7,17 @@ pub mod reset;
 
 pub(crate) mod cursor;
 
+mod admission;
+mod stranger;
+
 use std::sync::Arc;
 
 use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
-use talaria_domain::capabilities::Capability;
+use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
-use talaria_domain::names::ProfileName;
 use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
@@ -23,16 +25,18 @@ use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::sessions::{self, Opening};
 use talaria_store::{Result, StoreError, Tx, Wake, jobs};
 
-use crate::access::{self, Decision};
+use crate::access::decide::Ignored;
+use crate::access::words;
 use crate::asking::hear::{self, Heard};
 use crate::control;
 use crate::delivery::say::{self, Place};
-use crate::jobs::way_back;
 use crate::lanes::{self, busy};
-use crate::lifecycle::wakes;
+use crate::lifecycle::{Gateway, wakes};
 use crate::settings::{AccountSettings, ProfileSettings};
 use crate::shared::{Seat, Shared};
 use crate::turns::begin::{self, Begin, Begun};
+
+use self::admission::{Admission, Decided};
 
 /// The way in.
 #[derive(Clone)]
@@ -75,15 +79,6 @@ impl Intake for Front {
     }
 }
 
-/// What can be decided without the ledger.
-struct Decided<'a> {
-    event: Event,
-    account: &'a AccountSettings,
-    profile: &'a ProfileSettings,
-    /// What the sender wants to happen if a turn runs.
-    wish: Option<BusyPolicy>,
-}
-
 /// What the transaction decided.
 struct Admitted {
     recorded: Recorded,
@@ -99,23 +94,52 @@ struct Admitted {
 impl Front {
     async fn take_in(&self, event: Event) -> std::result::Result<Accepted, NotAccepted> {
         let shared = &self.0;
+        let (decided, is_if_followed) = match admission::decide(shared, event) {
+            Admission::In(decided) => (decided, false),
+            Admission::IfFollowed(decided) => (decided, true),
+            Admission::Stranger(decided) => return stranger::ask(shared, decided).await,
+            Admission::Ignored(reason) => return Ok(self.ignore(reason)),
+            Admission::Refused(reason) => return Ok(self.refuse(reason)),
+            Admission::Looped {
+                event,
+                account,
+                is_news,
+            } => {
+                if is_news {
+                    self.tell_of_a_loop(&event, account);
+                }
+                return Ok(self.ignore("programs have talked to each other for long enough"));
+            }
+        };
+        let is_by_a_bot = decided.is_by_a_bot;
+        let address = is_by_a_bot.then(|| decided.event.address.clone());
+        let accepted = self.let_in(decided, is_if_followed).await;
+        if let Some(address) = address
+            && !matches!(accepted, Ok(Accepted::Recorded { .. }))
+        {
+            shared.lodge.programs.take_back(&address);
+        }
+        accepted
+    }
+
+    async fn let_in(
+        &self,
+        decided: Decided<'_>,
+        is_if_followed: bool,
+    ) -> std::result::Result<Accepted, NotAccepted> {
+        let shared = &self.0;
         let Decided {
             event,
             account,
             profile,
             wish,
-        } = match self.decide(event) {
-            Ok(decided) => decided,
-            Err(reason) => {
-                tracing::info!(reason, "refused");
-                return Ok(Accepted::Refused { reason });
-            }
-        };
-        shared
-            .pulse
-            .received(account.adapter.account(), shared.now());
+            ..
+        } = decided;
         let (id, is_command) = (event.id, matches!(event.kind, EventKind::Command { .. }));
         let arrival = arrival(event, account, profile).map_err(|error| not_accepted(&error))?;
+        if is_if_followed && !self.has_answered(&arrival).await? {
+            return Ok(self.ignore(words::ignored(Ignored::NotMentioned)));
+        }
         let (admitted, seat) = self.record(arrival, (profile, wish)).await?;
         match admitted.recorded {
             Recorded::Duplicate { first } => Ok(Accepted::Duplicate { first }),
@@ -135,6 +159,59 @@ impl Front {
                 Ok(Accepted::Recorded { event: id, session })
             }
         }
+    }
+
+    /// Whether we have answered in the conversation that an event belongs to.
+    async fn has_answered(&self, arrival: &Arrival) -> std::result::Result<bool, NotAccepted> {
+        let key = arrival.opening().key_id();
+        let read = self.0.ledger.read(move |tx| sessions::has_history(tx, key));
+        read.await.map_err(|error| not_accepted(&error))
+    }
+
+    fn ignore(&self, reason: &str) -> Accepted {
+        tracing::debug!(reason, "ignored");
+        self.0.lodge.counts.ignore();
+        Accepted::Refused {
+            reason: reason.to_owned(),
+        }
+    }
+
+    fn refuse(&self, reason: String) -> Accepted {
+        tracing::info!(reason, "refused");
+        self.0.lodge.counts.refuse();
+        Accepted::Refused { reason }
+    }
+
+    /// Tells the operator, and nobody in the room.
+    fn tell_of_a_loop(&self, event: &Event, account: &AccountSettings) {
+        let at = &event.address;
+        let (platform, name, chat) = (at.platform.as_str(), at.account.as_str(), at.chat.as_str());
+        tracing::warn!(
+            platform,
+            account = name,
+            chat,
+            "programs talk to each other without end"
+        );
+        let Some(home) = &account.access.home else {
+            return;
+        };
+        let home = Address {
+            chat_kind: ChatKind::Direct,
+            chat: home.chat.clone(),
+            thread: home.thread.clone(),
+            reply_to: None,
+            ..at.clone()
+        };
+        let text = format!(
+            "In the chat `{chat}` programs talk to each other without end. What they write there does not count for ten \
+             minutes; people are answered as usual."
+        );
+        let (gateway, who) = (Gateway(Arc::clone(&self.0)), event.principal.clone());
+        self.0.spawn(async move {
+            if let Err(error) = gateway.say(&home, &who, &text).await {
+                tracing::warn!(%error, "the operator could not be told");
+            }
+        });
     }
 
     /// The one transaction; and the seat of the turn that has begun in it, if one has.
@@ -167,42 +244,6 @@ impl Front {
             }
         }
     }
-
-    /// Whose event it is and what it is, or why it is refused.
-    fn decide(&self, mut event: Event) -> std::result::Result<Decided<'_>, String> {
-        let settings = &self.0.settings;
-        let account = settings.account(&event.address).ok_or_else(|| {
-            format!(
-                "no account {:?} on {:?} is configured",
-                event.address.account.as_str(),
-                event.address.platform.as_str()
-            )
-        })?;
-        match access::decide(&account.access, &event.principal) {
-            Decision::Refused { reason } => return Err(reason),
-            Decision::Allowed(role) => event.principal.role = role,
-        }
-        let name = chosen(&event, account).unwrap_or(&account.adapter.account().profile);
-        let profile = settings
-            .profiles
-            .get(name)
-            .ok_or_else(|| format!("no profile {:?} is configured", name.as_str()))?;
-        let wish = recognise(&mut event);
-        Ok(Decided {
-            event,
-            account,
-            profile,
-            wish,
-        })
-    }
-}
-
-/// The profile that a program chose: only where the server has checked who speaks.
-fn chosen<'a>(event: &'a Event, account: &AccountSettings) -> Option<&'a ProfileName> {
-    let capabilities = account.adapter.capabilities();
-    let is_ours = capabilities.can.contains(&Capability::ReadsLedger);
-    let wishes = way_back::wishes(event).filter(|_| is_ours)?;
-    wishes.profile.as_ref()
 }
 
 /// The event with its conversation, all that can be computed without the ledger.
@@ -217,25 +258,6 @@ fn arrival(event: Event, account: &AccountSettings, profile: &ProfileSettings) -
         _ => Timestamp::ZERO,
     };
     Ok(Arrival::of(event, Opening::of(key, owner, fresh, at))?.not_before(not_before))
-}
-
-/// Turns a message that is a command into one. `/queue TEXT` and `/steer TEXT` stay messages, with a wish.
-fn recognise(event: &mut Event) -> Option<BusyPolicy> {
-    let EventKind::Message(content) = &mut event.kind else {
-        return None;
-    };
-    let command::Parsed::Command { name, arguments } =
-        command::parse(content, event.address.chat_kind)
-    else {
-        return None;
-    };
-    let wish = BusyPolicy::parse(&name).filter(|_| !arguments.is_empty());
-    if wish.is_some() {
-        content.text = arguments;
-    } else {
-        event.kind = EventKind::Command { name, arguments };
-    }
-    wish
 }
 
 pub(super) fn not_accepted(error: &StoreError) -> NotAccepted {

@@ -5,7 +5,8 @@
 //! | module | owns |
 //! |---|---|
 //! | [`settings`] | what the operator decided: profiles, accounts, limits |
-//! | [`access`] | who may talk |
+//! | [`access`] | who may talk, and what they may do |
+//! | [`routing`] | which profile answers where |
 //! | [`intake`] | the one way in: dedupe, access, session and row in one transaction |
 //! | [`binding`] | which runner thinks about an event, and what it may |
 //! | [`lanes`] | one conversation, one turn at a time; merging, and what happens to those who come while it is busy |
@@ -28,6 +29,7 @@ pub mod binding;
 pub mod intake;
 pub mod lanes;
 pub mod registry;
+pub mod routing;
 pub mod state;
 pub mod turns;
 

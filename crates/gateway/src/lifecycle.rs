@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use talaria_domain::adapter::{
     Accepted, Disconnected, HookAnswer, HookCall, Identity, Intake, NotAccepted, Pending,
 };
-use talaria_domain::address::{Address, ReturnAddress};
+use talaria_domain::address::Address;
 use talaria_domain::authority::Revocation;
 use talaria_domain::clock::Clock;
 use talaria_domain::event::Event;
@@ -25,15 +25,16 @@ use talaria_domain::live::{Happening, Live, Watch};
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::principal::Principal;
 use talaria_domain::profile::Account;
-use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::leases::Ended;
 use talaria_store::maintenance::rescue::{Rescued, rescue};
-use talaria_store::sessions::{self, Opening};
 use talaria_store::{Ledger, Result};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::doors::Doors;
+use crate::access::grants;
+use crate::access::lodge::Lodge;
 use crate::asking::Waits;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
@@ -59,7 +60,7 @@ pub struct Parts {
 
 /// A gateway at work. Clones are the same gateway.
 #[derive(Clone)]
-pub struct Gateway(Arc<Shared>);
+pub struct Gateway(pub(crate) Arc<Shared>);
 
 /// What became of something that was to be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +113,7 @@ impl Gateway {
             pace: std::sync::Mutex::default(),
             pulse: health::Pulse::default(),
             tasks: TaskTracker::new(),
+            lodge: Lodge::default(),
             waits: Waits::default(),
             jobs_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
@@ -123,6 +125,7 @@ impl Gateway {
             let account = account.adapter.account();
             shared.pulse.set(account, health::Condition::Starting);
         }
+        grants::load(&shared).await?;
         adopt::take_up(&shared).await?;
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
@@ -148,31 +151,24 @@ impl Gateway {
     /// ledger under the reply's id.
     pub async fn say(&self, to: &Address, requester: &Principal, text: &str) -> Result<Said> {
         let shared = Arc::clone(&self.0);
-        let Some(account) = shared.settings.account(to) else {
-            return Ok(Said::NoAccount);
-        };
-        let profile = account.adapter.account().profile.clone();
-        let (now, text) = (shared.now(), text.to_owned());
-        let key = SessionKey::derive(&profile, &Source::of(to, requester), Sharing::default());
-        let owner = key.owner(requester);
-        let opening = Opening::of(key, owner, SessionId::next(&*shared.ids, now), now);
-        let (address, requester) = (to.clone(), requester.clone());
+        let (to, requester, text) = (to.clone(), requester.clone(), text.to_owned());
         let ledger = shared.ledger.clone();
         ledger
             .write(move |tx| {
-                let session = sessions::resolve(tx, &opening)?;
-                let place = Place(ReturnAddress {
-                    address: address.clone(),
-                    requester: requester.clone(),
-                    profile: profile.clone(),
-                    session,
-                });
+                let Some(place) = Place::unasked(tx, &shared, &to, &requester)? else {
+                    return Ok(Said::NoAccount);
+                };
                 match say::notice(tx, &shared, &place, &text)? {
                     Happening::Said { reply, .. } => Ok(Said::Recorded(reply)),
                     _ => Ok(Said::NoAccount),
                 }
             })
             .await
+    }
+
+    /// Who may come in, and who waits to.
+    pub fn doors(&self) -> Doors {
+        Doors(Arc::clone(&self.0))
     }
 
     /// The account on a platform, where there is exactly one.

@@ -11,12 +11,14 @@ use talaria_domain::authority::Authority;
 use talaria_domain::capabilities::{DeliveryWindow, TextLimit};
 use talaria_domain::job::Worker;
 use talaria_domain::names::{AccountName, NodeName, PlatformName, ProfileName};
+use talaria_domain::principal::Principal;
 use talaria_domain::profile::Profile;
 use talaria_domain::runner::Runner;
 
 use crate::access::AccessPolicy;
 use crate::binding::Bindings;
 use crate::delivery::pace::{Rate, Rates};
+use crate::routing::{self, Route};
 
 /// Cuts a Markdown text into pieces that each fit the limit and together are the text.
 pub type Split = fn(&str, TextLimit) -> Vec<String>;
@@ -30,6 +32,8 @@ pub struct Settings {
     pub profiles: BTreeMap<ProfileName, ProfileSettings>,
     /// The accounts that they speak through.
     pub accounts: Vec<AccountSettings>,
+    /// Chats that another profile answers than their account's.
+    pub routes: Vec<Route>,
     /// How much, how long, how often.
     pub limits: Limits,
     /// How long texts are cut.
@@ -170,6 +174,16 @@ impl Settings {
     /// The account that an address belongs to.
     pub fn account(&self, address: &Address) -> Option<&AccountSettings> {
         self.account_named(&address.platform, &address.account)
+    }
+
+    /// Whose profile answers what somebody says at an address: the nearest route's, else the account's own.
+    pub fn profile_at<'a>(
+        &'a self,
+        account: &'a AccountSettings,
+        (at, who): (&Address, &Principal),
+    ) -> &'a ProfileName {
+        let own = &account.adapter.account().profile;
+        routing::route(&self.routes, at, who).unwrap_or(own)
     }
 
     /// For how long a conversation at this address can be reached.

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::access::lodge::Lodge;
 use crate::asking::Waits;
 use crate::delivery::pace::Pace;
 use crate::dispatch::Dispatch;
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) pace: Mutex<Pace>,
     pub(crate) pulse: Pulse,
     pub(crate) tasks: TaskTracker,
+    /// What is remembered about who may come in.
+    pub(crate) lodge: Lodge,
     /// Runs that wait for a person.
     pub(crate) waits: Waits,
     /// A job was recorded or has ended.

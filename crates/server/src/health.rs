@@ -20,6 +20,17 @@ pub struct Report {
     pub parts: Vec<PartReport>,
     /// How many lanes have a turn under way.
     pub lanes_running: usize,
+    /// What was turned away since the gateway started.
+    pub turned_away: TurnedAway,
+}
+
+/// What was turned away since the gateway started.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct TurnedAway {
+    /// What was not for us: said to the room, or by a program.
+    pub ignored: u64,
+    /// What somebody did who may not.
+    pub refused: u64,
 }
 
 /// How one part of the gateway is.

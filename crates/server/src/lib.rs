@@ -29,6 +29,7 @@
 
 pub mod connection;
 pub mod courier;
+pub mod doorkeeper;
 pub mod health;
 pub mod hooks;
 pub mod rights;

@@ -9,6 +9,7 @@ mod login;
 mod messages;
 mod metrics;
 mod outbox;
+mod pairing;
 mod probes;
 mod questions;
 mod runs;
@@ -16,6 +17,7 @@ mod send;
 mod sessions;
 mod status;
 mod trace;
+mod why;
 
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ const CHAT: [Group; 4] = [
 ];
 
 /// For operators.
-const OPERATOR: [Group; 10] = [
+const OPERATOR: [Group; 12] = [
     status::routes,
     trace::routes,
     inbox::routes,
@@ -47,6 +49,8 @@ const OPERATOR: [Group; 10] = [
     dead::routes,
     send::routes,
     keys::routes,
+    pairing::routes,
+    why::routes,
     login::routes,
 ];
 

@@ -17,6 +17,7 @@ use crate::access::host::{Hosts, Reach};
 use crate::access::keys::{KnownKeys, OperatorKeys};
 use crate::access::ring::Ring;
 use crate::courier::Courier;
+use crate::doorkeeper::Doorkeeper;
 use crate::health::Health;
 use crate::hooks::Hooks;
 use crate::openai::allowance::Allowances;
@@ -43,6 +44,8 @@ pub struct Shared {
     pub hooks: Arc<dyn Hooks>,
     /// What can be taken away from runs.
     pub rights: Arc<dyn Rights>,
+    /// Who says who may come in.
+    pub doorkeeper: Arc<dyn Doorkeeper>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

@@ -126,6 +126,15 @@ pub fn current(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<SessionId>> 
     )
 }
 
+/// Whether something was ever answered in the conversation that a key leads to, or in one before it.
+pub fn has_history(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<bool> {
+    let sql =
+        "SELECT s.session_id FROM session_keys k JOIN sessions s ON s.session_id = k.session_id
+               WHERE k.key_id = ?1 AND (s.last_seq > 0 OR s.generation > 0)";
+    let found: Option<SessionId> = tx.row(sql, bind![key], |row| row.get(0))?;
+    Ok(found.is_some())
+}
+
 fn insert(
     tx: &mut Tx<'_>,
     opening: &Opening,

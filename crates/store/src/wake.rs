@@ -21,6 +21,8 @@ pub enum Wake {
     Question(QuestionId),
     /// Something was taken away from a run.
     Revoked(RunId),
+    /// Somebody was let in, or no longer is.
+    Access,
     /// Signals were lost: look at everything.
     Everything,
 }
@@ -34,6 +36,7 @@ impl Wake {
             Self::Jobs => "jobs".to_owned(),
             Self::Question(question) => format!("question {question}"),
             Self::Revoked(run) => format!("revoked {run}"),
+            Self::Access => "access".to_owned(),
             Self::Everything => "everything".to_owned(),
         }
     }
@@ -46,6 +49,7 @@ impl Wake {
             Some(("question", id)) => id.parse().ok().map(Self::Question),
             Some(("revoked", id)) => id.parse().ok().map(Self::Revoked),
             None if text == "jobs" => Some(Self::Jobs),
+            None if text == "access" => Some(Self::Access),
             _ => None,
         };
         understood.unwrap_or(Self::Everything)
@@ -94,14 +98,8 @@ mod tests {
         let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
         let question = Wake::Question(QuestionId::from_bytes([7; 16]));
         let revoked = Wake::Revoked(RunId::from_bytes([7; 16]));
-        for wake in [
-            lane,
-            target,
-            question,
-            revoked,
-            Wake::Jobs,
-            Wake::Everything,
-        ] {
+        let plain = [Wake::Jobs, Wake::Access, Wake::Everything];
+        for wake in [lane, target, question, revoked].into_iter().chain(plain) {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }
         assert_eq!(Wake::decode("something newer"), Wake::Everything);

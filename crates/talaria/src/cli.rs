@@ -8,6 +8,7 @@ mod dead;
 mod doctor;
 mod jobs;
 mod key;
+mod pair;
 mod runs;
 mod send;
 mod sessions;
@@ -64,6 +65,7 @@ enum Command {
     Runs(runs::Runs),
     Send(send::Send),
     Key(key::Key),
+    Pair(pair::Pair),
     Why(why::Why),
     Certify(certify::Certify),
 }
@@ -108,8 +110,9 @@ async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
         Command::Runs(runs) => runs.run(context).await,
         Command::Send(send) => send.run(context).await,
         Command::Key(key) => key.run(context).await,
-        Command::Why(why) => why.run(context),
         Command::Certify(certify) => certify.run().await,
+        Command::Pair(pair) => pair.run(context).await,
+        Command::Why(why) => why.run(context).await,
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod banner;
 mod desk;
+pub(crate) mod doorkeeper;
 mod early_exits;
 mod log;
 mod rooms;
@@ -159,6 +160,7 @@ impl Room {
             courier: Arc::new(Desk(self.gateway.clone())),
             hooks: Arc::new(Desk(self.gateway.clone())),
             rights: Arc::new(Desk(self.gateway.clone())),
+            doorkeeper: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

@@ -154,6 +154,7 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
             marks: false,
             home: None,
         }],
+        routes: Vec::new(),
         bindings,
         limits: Limits::default(),
         split: pieces,

@@ -10,6 +10,8 @@ use talaria_domain::question::Choice;
 use talaria_domain::run::Action;
 use talaria_store::questions::Question;
 
+use crate::access::roles;
+
 /// What means yes, where a yes is asked for.
 const YES: [&str; 6] = ["yes", "y", "ok", "okay", "approve", "👍"];
 /// What means no.
@@ -22,6 +24,8 @@ pub enum Refused {
     Unknown,
     /// They may not.
     Foreign,
+    /// It is done for them, and somebody else has to allow it.
+    NotTrusted,
     /// Somebody was first.
     Answered,
     /// It is too late.
@@ -43,6 +47,9 @@ impl Refused {
             Self::Unknown => "I do not know of such a question here.".to_owned(),
             Self::Foreign => {
                 "Only whoever this is done for, or an admin, may answer that.".to_owned()
+            }
+            Self::NotTrusted => {
+                "You are a guest here: an admin has to allow that. You may say no.".to_owned()
             }
             Self::Answered => "That was answered already.".to_owned(),
             Self::Expired => "That came too late: I did not wait any longer.".to_owned(),
@@ -73,7 +80,16 @@ pub fn decide(
         QuestionState::Answered => return Err(Refused::Answered),
         QuestionState::Withdrawn => return Err(Refused::Withdrawn),
     }
-    match (&question.asked.action, said) {
+    let answer = meant(&question.asked.action, said)?;
+    if answer == Answer::Approved && !roles::may_approve(who.role) {
+        return Err(Refused::NotTrusted);
+    }
+    Ok(answer)
+}
+
+/// What an answer means, whoever gives it.
+fn meant(action: &Action, said: &Choice) -> Result<Answer, Refused> {
+    match (action, said) {
         (Action::Approval { .. }, Choice::Approve) => Ok(Answer::Approved),
         (_, Choice::Deny) => Ok(Answer::Denied),
         (Action::Approval { .. }, Choice::Answer { text }) => yes_or_no(text),

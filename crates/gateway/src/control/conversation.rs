@@ -39,6 +39,9 @@ fn owner(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<PrincipalKey> {
 /// `/new`.
 pub(super) fn new(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let session = order.row.session;
+    if stop::is_of_another(tx, order, session)? {
+        return Ok(Answer::text(stop::NOT_YOURS));
+    }
     let stopped = stop::end_turn(tx, order.shared, session, "a new conversation was begun")?;
     drop_waiting(tx, order, "a new conversation was begun")?;
     let fresh = sessions::reset(tx, &opening(order), "new")?;

@@ -11,11 +11,16 @@ use talaria_store::wake::Wake;
 use talaria_store::{Result, StoreError, Tx, inbox, runs, sessions};
 
 use super::{Answer, Order};
+use crate::access::roles;
 use crate::delivery::say;
 use crate::jobs::delegation;
 use crate::shared::Shared;
 use crate::turns::envelope::{self, Company};
 use crate::turns::history;
+
+/// What somebody is told who would end what another one asked for.
+pub(super) const NOT_YOURS: &str =
+    "I am working for somebody else here. Only they, or a member, may stop that.";
 
 /// `/stop [ID]`. With the id of a message or of a run, that one and no other is stopped: it may have ended meanwhile.
 pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
@@ -27,6 +32,9 @@ pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
             None => return Ok(Answer::text("That has ended already: nothing was stopped.")),
         },
     };
+    if is_of_another(tx, order, session)? {
+        return Ok(Answer::text(NOT_YOURS));
+    }
     let stopped = end_turn(tx, order.shared, session, "stopped by /stop")?;
     if stopped.is_empty() {
         return Ok(Answer::text("There is nothing to stop."));
@@ -38,6 +46,22 @@ pub(super) fn stop(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
         more => format!("Stopped. {more} messages are waiting and come next."),
     };
     Ok(Answer { text, stopped })
+}
+
+/// Whether the turn that a lane has is somebody else's, and the one who asks may not end that.
+pub(super) fn is_of_another(
+    tx: &mut Tx<'_>,
+    order: &Order<'_>,
+    session: SessionId,
+) -> Result<bool> {
+    let who = &order.row.event.principal;
+    if roles::may_stop_others(who.role) {
+        return Ok(false);
+    }
+    let Some(event) = turn_of(tx, session)? else {
+        return Ok(false);
+    };
+    Ok(inbox::get(tx, event)?.event.principal.key() != who.key())
 }
 
 /// The session of this chat whose turn the id stands for, if it has it right now.

@@ -9,13 +9,15 @@ use talaria_store::inbox::InboxRow;
 use talaria_store::{Result, StoreError, Tx, inbox, outbox, runs, sessions};
 
 use super::{Answer, Order};
+use crate::access::roles;
 use crate::asking::hear;
 use crate::delivery::say;
 use crate::intake::command::COMMANDS;
 
-pub(super) fn help() -> Answer {
+pub(super) fn help(role: Role) -> Answer {
     let lines: Vec<String> = COMMANDS
         .iter()
+        .filter(|(name, _)| roles::may_use(role, name))
         .map(|(name, what)| {
             match what
                 .strip_prefix('[')

@@ -1,7 +1,7 @@
 //! What the gateway says becomes a reply with parts, in the transaction of whoever says it. The answer to an event has
 //! the event's own id: however often a turn is tried, there can be only one.
 
-use talaria_domain::address::{ChatKind, ReturnAddress};
+use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::capabilities::Capability;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::{Event, EventKind};
@@ -9,8 +9,11 @@ use talaria_domain::ids::{PartId, ReplyId, RunId, SessionId};
 use talaria_domain::live::Happening;
 use talaria_domain::machine::ReplyState;
 use talaria_domain::names::ProfileName;
+use talaria_domain::principal::Principal;
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::inbox::InboxRow;
 use talaria_store::outbox::{self, QueuedPart, ReplyStart};
+use talaria_store::sessions::{self, Opening};
 use talaria_store::{Result, StoreError, Tx};
 
 use super::plan::{self, Change};
@@ -35,6 +38,33 @@ impl Place {
             profile: profile.clone(),
             session,
         })
+    }
+
+    /// A place that something is said at without anybody having asked there, with the conversation that it has. None
+    /// where no account of ours is.
+    pub(crate) fn unasked(
+        tx: &mut Tx<'_>,
+        shared: &Shared,
+        to: &Address,
+        requester: &Principal,
+    ) -> Result<Option<Self>> {
+        let (settings, now) = (&shared.settings, shared.now());
+        let Some(account) = settings.account(to) else {
+            return Ok(None);
+        };
+        let profile = settings.profile_at(account, (to, requester)).clone();
+        let sharing = settings.profiles.get(&profile);
+        let sharing = sharing.map_or_else(Sharing::default, |it| it.profile.sharing);
+        let key = SessionKey::derive(&profile, &Source::of(to, requester), sharing);
+        let owner = key.owner(requester);
+        let fresh = SessionId::next(&*shared.ids, now);
+        let session = sessions::resolve(tx, &Opening::of(key, owner, fresh, now))?;
+        Ok(Some(Self(ReturnAddress {
+            address: to.clone(),
+            requester: requester.clone(),
+            profile,
+            session,
+        })))
     }
 
     pub(crate) const fn session(&self) -> SessionId {

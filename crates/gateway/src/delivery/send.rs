@@ -53,8 +53,12 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
         };
     };
     let adapter = &*account.adapter;
+    let mut part = sending.queued.part.clone();
+    if sending.reply.kind == ReplyKind::Notice {
+        shared.lodge.tell(&mut part, shared.now());
+    }
     let mut outgoing = Outgoing {
-        part: sending.queued.part.clone(),
+        part,
         to: address.clone(),
         kind: sending.reply.kind,
         form: TextForm::Markdown,

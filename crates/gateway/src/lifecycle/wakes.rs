@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use talaria_store::{Result, Wake, Wakes, inbox, outbox};
 
+use crate::access::grants;
 use crate::registry::revoke;
 use crate::shared::Shared;
 use crate::{control, delivery, lanes};
@@ -32,8 +33,10 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
                     look_at_everything(Arc::clone(&shared)).await;
                 }
             }
+            Some(Wake::Access) => grants::look_again(&shared).await,
             Some(Wake::Everything) => {
                 shared.waits.knock_all();
+                grants::look_again(&shared).await;
                 shared.jobs_changed.notify_waiters();
                 look_at_everything(Arc::clone(&shared)).await;
             }

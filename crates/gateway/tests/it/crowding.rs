@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use talaria_gateway::access::AccessPolicy;
 use talaria_sim::people::person;
 use talaria_store::{search, sessions, transcripts};
 
-use crate::world::{Setup, World};
+use crate::world::{Setup, World, known};
 
 const CROWD: usize = 1_000;
 
@@ -23,7 +24,10 @@ fn canaries(text: &str) -> impl Iterator<Item = &str> {
 #[tokio::test(start_paused = true)]
 async fn no_word_is_seen_outside_its_conversation() {
     let setup = Setup {
-        anyone: true,
+        access: AccessPolicy {
+            anyone: true,
+            ..known()
+        },
         ..Setup::default()
     };
     let world = World::begin(setup).await;

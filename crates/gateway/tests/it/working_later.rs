@@ -8,11 +8,12 @@ use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::job::Job;
 use talaria_domain::machine::JobState;
 use talaria_domain::profile::BusyPolicy;
+use talaria_gateway::access::AccessPolicy;
 use talaria_sim::chat::{Mood, Moods};
 use talaria_sim::people::direct_chat;
 use talaria_store::{Row, bind, jobs};
 
-use crate::world::{Setup, World};
+use crate::world::{Setup, World, known};
 
 const SOON: Duration = Duration::from_secs(1);
 /// A conversation that is idle is woken within this time.
@@ -216,7 +217,10 @@ async fn people_are_told_and_no_agent_is_where_that_was_promised() {
 #[tokio::test(start_paused = true)]
 async fn a_thousand_jobs_that_end_at_once_are_all_told_once() {
     let world = World::begin(Setup {
-        anyone: true,
+        access: AccessPolicy {
+            anyone: true,
+            ..known()
+        },
         ..Setup::default()
     })
     .await;

@@ -1,6 +1,7 @@
 //! One gateway, one simulated platform, one scripted runner. A story ends with everything in a final state: a world
 //! that is left with open rows fails its test.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,14 +9,16 @@ use std::time::Duration;
 use talaria_domain::address::Address;
 use talaria_domain::authority::{Authority, Right};
 use talaria_domain::clock::{Clock, Timestamp};
-use talaria_domain::event::{Event, EventKind, Wishes};
+use talaria_domain::event::{Content, Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
+use talaria_domain::names::ProfileName;
 use talaria_domain::profile::{Account, BusyPolicy, Profile};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
-use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::routing::Route;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
 };
@@ -26,8 +29,10 @@ use talaria_sim::machine::Machine;
 use talaria_sim::people::{People, direct_chat};
 use talaria_sim::script::{Script, ScriptedRunner};
 use talaria_sim::time::RuntimeClock;
+use talaria_store::inbox::InboxRow;
 use talaria_store::ledger::{Fate, Fates};
 use talaria_store::maintenance::integrity;
+use talaria_store::views::{self, Wanted};
 use talaria_store::{Ledger, Result, Tx, inbox, jobs, outbox};
 
 /// How a world is set up.
@@ -45,7 +50,11 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) sharing: Sharing,
     pub(crate) window: usize,
-    pub(crate) anyone: bool,
+    /// Who may talk. Here everything that is said in a room counts, unless a story says otherwise.
+    pub(crate) access: AccessPolicy,
+    pub(crate) routes: Vec<Route>,
+    /// Profiles beside the assistant, by name.
+    pub(crate) others: Vec<&'static str>,
     pub(crate) authority: Authority,
     /// What thinks where the profile's own script does not.
     pub(crate) bindings: Bindings,
@@ -93,7 +102,9 @@ impl Default for Setup {
             limits: Limits::default(),
             sharing: Sharing::default(),
             window: 1_000_000,
-            anyone: false,
+            access: known(),
+            routes: Vec::new(),
+            others: Vec::new(),
             authority: Authority {
                 rights: Right::ALL.into(),
                 ..Authority::default()
@@ -101,6 +112,18 @@ impl Default for Setup {
             bindings: Bindings::default(),
             has_neighbour: false,
         }
+    }
+}
+
+/// Three people are known, and everything that they say counts.
+pub(crate) fn known() -> AccessPolicy {
+    AccessPolicy {
+        allow: ["ada", "bob", "cyd"].map(Into::into).into(),
+        groups: Groups {
+            mention: Mentions::Optional,
+            ..Groups::default()
+        },
+        ..AccessPolicy::default()
     }
 }
 
@@ -208,6 +231,23 @@ impl World {
         talaria_sim::time::pass(time).await;
     }
 
+    /// Something is written somewhere, in these words and in this manner.
+    pub(crate) fn writes_at(&self, who: &str, address: Address, content: Content) -> Event {
+        self.does(who, address, EventKind::Message(content))
+    }
+
+    /// Everything that was ever recorded.
+    pub(crate) async fn recorded(&self) -> Vec<InboxRow> {
+        let wanted = Wanted {
+            after: None,
+            limit: 200,
+        };
+        let found = self
+            .read(move |tx| views::events(tx, None, None, wanted))
+            .await;
+        found.rows.into_iter().map(|view| view.row).collect()
+    }
+
     /// What people see in a thread of a chat.
     pub(crate) fn sees_in(&self, address: &Address) -> Vec<String> {
         let thread = address.thread.as_ref().map(ToString::to_string);
@@ -257,6 +297,21 @@ impl World {
     }
 }
 
+/// A profile, and others that are like it but for their name and what they are told about themselves.
+fn profiles(others: &[&str], profile: ProfileSettings) -> BTreeMap<ProfileName, ProfileSettings> {
+    let other = |name: &&str| {
+        let mut other = profile.clone();
+        other.profile.name = (*name).into();
+        other.profile.instructions = format!("You are the {name}.");
+        other
+    };
+    let mut all: Vec<ProfileSettings> = others.iter().map(other).collect();
+    all.push(profile);
+    all.into_iter()
+        .map(|profile| (profile.profile.name.clone(), profile))
+        .collect()
+}
+
 fn assistant(setup: &Setup) -> Profile {
     Profile {
         name: "assistant".into(),
@@ -298,11 +353,7 @@ async fn start(
     }
     let account = |account: Account| AccountSettings {
         adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
-        access: AccessPolicy {
-            allow: ["ada", "bob", "cyd"].map(Into::into).into(),
-            anyone: setup.anyone,
-            ..AccessPolicy::default()
-        },
+        access: setup.access.clone(),
         merge_window: setup.merge_window,
         rate: setup.rate,
         account_rate: Rate::UNLIMITED,
@@ -313,8 +364,9 @@ async fn start(
     };
     let settings = Settings {
         node: "node".into(),
-        profiles: [(profile.profile.name.clone(), profile)].into(),
+        profiles: profiles(&setup.others, profile),
         accounts: accounts.into_iter().map(account).collect(),
+        routes: setup.routes.clone(),
         bindings: setup.bindings.clone(),
         limits: setup.limits,
         split: pieces,

@@ -89,8 +89,9 @@ pub(super) enum Heard {
 /// Hands what Slack told to intake.
 pub(super) async fn hear(slack: &Slack, intake: &dyn Intake, me: &Me, told: Told<'_>) -> Heard {
     let account = &slack.account;
-    let names = slack.people.names(&slack.client, &told.people()).await;
     let now = slack.clock.now();
+    let people = told.people();
+    let names = slack.people.names(&slack.client, &people, now).await;
     let listener = Listener {
         account,
         me,
@@ -211,7 +212,8 @@ impl<'a> Line<'a> {
             return self.socket.acknowledge(&envelope).await;
         }
         // A socket that is gone takes no answer; the letter comes again, and is known by then.
-        if let Some(before) = &mut self.before
+        let is_before = socket + 1 == self.sockets;
+        if let Some(before) = self.before.as_mut().filter(|_| is_before)
             && before.acknowledge(&envelope).await.is_err()
         {
             self.before = None;

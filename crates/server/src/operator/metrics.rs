@@ -16,7 +16,7 @@ use crate::access::guard::admit;
 use crate::access::keys::Scope;
 use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
-use crate::health::PartReport;
+use crate::health::{PartReport, TurnedAway};
 use crate::shared::{About, App};
 
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -36,10 +36,12 @@ async fn metrics(
         admit(&app, &headers, Scope::Operator).await?;
     }
     let counts = app.shared.ledger.read(views::counts).await?;
+    let report = app.shared.health.report();
     let seen = Seen {
         counts,
         parts: probes::parts(&app).await,
-        lanes_running: app.shared.health.report().lanes_running,
+        lanes_running: report.lanes_running,
+        turned_away: report.turned_away,
         now: app.now(),
     };
     let text = render(&app.shared.about, &seen);
@@ -51,6 +53,7 @@ struct Seen {
     counts: Counts,
     parts: Vec<PartReport>,
     lanes_running: usize,
+    turned_away: TurnedAway,
     now: Timestamp,
 }
 
@@ -59,6 +62,7 @@ fn render(about: &About, seen: &Seen) -> String {
         counts,
         parts,
         lanes_running,
+        turned_away,
         now,
     } = seen;
     let mut text = Text::default();
@@ -72,6 +76,13 @@ fn render(about: &About, seen: &Seen) -> String {
     text.line("lanes_open", &[], counts.lanes);
     text.gauge("lanes_running", "Lanes with a turn under way.");
     text.line("lanes_running", &[], lanes_running);
+    text.counter(
+        "turned_away_total",
+        "What was not for us, and what somebody did who may not.",
+    );
+    let TurnedAway { ignored, refused } = turned_away;
+    text.line("turned_away_total", &[("why", "ignored")], ignored);
+    text.line("turned_away_total", &[("why", "refused")], refused);
     text.gauge("runs", "Open runs.");
     text.states::<RunState>("runs", |state| of(&counts.runs, state));
     text.gauge("outbox_parts", "Open parts.");
@@ -105,8 +116,16 @@ struct Text(String);
 
 impl Text {
     fn gauge(&mut self, name: &str, help: &str) {
+        self.head(name, "gauge", help);
+    }
+
+    fn counter(&mut self, name: &str, help: &str) {
+        self.head(name, "counter", help);
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
         self.push(format_args!(
-            "# HELP talaria_{name} {help}\n# TYPE talaria_{name} gauge\n"
+            "# HELP talaria_{name} {help}\n# TYPE talaria_{name} {kind}\n"
         ));
     }
 

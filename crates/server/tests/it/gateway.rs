@@ -8,15 +8,20 @@ use talaria_domain::adapter::{
 };
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::authority::Revocation;
-use talaria_domain::clock::{Clock, ManualClock};
+use talaria_domain::clock::{Clock, ManualClock, Timestamp};
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
 use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, RunId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
 use talaria_domain::names::{AccountName, PlatformName};
+use talaria_domain::principal::Role;
 use talaria_domain::profile::Account;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
+use talaria_server::doorkeeper::{
+    Access, Approval, Doorkeeper, Granted, Listing, NotSettled, Person, Step, Supposed, Told,
+    Waiting, Whom,
+};
 use talaria_server::health::{Condition, Health, PartReport, Report};
 use talaria_server::hooks::Hooks;
 use talaria_server::rights::Rights;
@@ -226,6 +231,101 @@ impl Watch for Heard {
 impl Health for Gateway {
     fn report(&self) -> Report {
         self.report.lock().unwrap().clone()
+    }
+}
+
+fn waits(who: &Person) -> Waiting {
+    Waiting {
+        principal: format!("{}/{}/{}", who.platform, who.account, who.user),
+        name: Some("Dora".to_owned()),
+        asked_at: Timestamp::from_millis(1),
+        expires_at: Timestamp::from_millis(2),
+    }
+}
+
+fn dora() -> Person {
+    Person {
+        platform: "example".into(),
+        account: "bot".into(),
+        user: "dora".into(),
+    }
+}
+
+/// Whom `whom` stands for: the one code, or anybody by name.
+fn meant(whom: Whom) -> Result<Person, NotSettled> {
+    match whom {
+        Whom::Code(code) if code == "ABCD2345" => Ok(dora()),
+        Whom::Code(code) if code == "LOCKED" => Err(NotSettled::Locked {
+            reason: "too many were wrong".to_owned(),
+        }),
+        Whom::Code(_) => Err(NotSettled::NotFound {
+            reason: "nobody waits".to_owned(),
+        }),
+        Whom::Person(person) => Ok(person),
+    }
+}
+
+fn granted(who: &Person, role: Role, by: &str) -> Granted {
+    Granted {
+        principal: waits(who).principal,
+        name: None,
+        role,
+        approved_by: by.to_owned(),
+        approved_at: Timestamp::from_millis(3),
+    }
+}
+
+impl Doorkeeper for Gateway {
+    fn list(&self) -> Pending<'_, Result<Listing, NotSettled>> {
+        Box::pin(std::future::ready(Ok(Listing {
+            pending: vec![waits(&dora())],
+            granted: vec![granted(&dora(), Role::Guest, "operator")],
+            locked_until: None,
+        })))
+    }
+
+    fn approve(&self, approval: Approval) -> Pending<'_, Result<Granted, NotSettled>> {
+        let Approval { whom, role, by } = approval;
+        let approved = meant(whom).map(|who| granted(&who, role, &by));
+        Box::pin(std::future::ready(approved))
+    }
+
+    fn deny(&self, whom: Whom) -> Pending<'_, Result<Waiting, NotSettled>> {
+        Box::pin(std::future::ready(meant(whom).map(|who| waits(&who))))
+    }
+
+    fn revoke(&self, who: Person) -> Pending<'_, Result<(), NotSettled>> {
+        let revoked = if who == dora() {
+            Ok(())
+        } else {
+            Err(NotSettled::NotFound {
+                reason: "nobody was paired".to_owned(),
+            })
+        };
+        Box::pin(std::future::ready(revoked))
+    }
+
+    fn why(&self, supposed: Supposed) -> Result<Told, NotSettled> {
+        let place = [
+            supposed.chat.map(|it| it.to_string()),
+            supposed.thread.map(|it| it.to_string()),
+            supposed.command,
+        ];
+        Ok(Told {
+            access: Access {
+                allowed: true,
+                decision: "allowed".to_owned(),
+                role: Some(Role::Member),
+                reason: place.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                steps: vec![Step {
+                    source: "allow".to_owned(),
+                    found: "member".to_owned(),
+                }],
+                grant: Some(granted(&supposed.who, Role::Guest, "operator")),
+            },
+            profile: "assistant".into(),
+            route: None,
+        })
     }
 }
 

@@ -24,6 +24,7 @@ mod forgetting;
 mod getting_in;
 mod inviting;
 mod keeping_keys;
+mod letting_in;
 mod looking_after;
 mod refusing;
 mod responding;

@@ -185,6 +185,7 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         node: "node".into(),
         profiles: [("assistant".into(), profile), ("scholar".into(), scholar)].into(),
         accounts,
+        routes: Vec::new(),
         bindings: Bindings::default(),
         limits: Limits::default(),
         split: pieces,
@@ -206,7 +207,8 @@ fn shared(
         health: stand_in.clone(),
         courier: stand_in.clone(),
         hooks: stand_in.clone(),
-        rights: stand_in,
+        rights: stand_in.clone(),
+        doorkeeper: stand_in,
         clock,
         ids,
         keys: OperatorKeys {

@@ -163,6 +163,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
         courier: gateway.clone(),
         hooks: gateway.clone(),
         rights: gateway.clone(),
+        doorkeeper: gateway.clone(),
         clock: gateway.clock.clone(),
         ids: gateway.ids.clone(),
         keys: OperatorKeys {

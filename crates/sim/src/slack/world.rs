@@ -348,7 +348,12 @@ impl World {
 
     /// A bot says that it has an envelope.
     pub(super) fn acknowledge(&mut self, envelope: &str) {
-        self.letters.retain(|letter| letter.id() != envelope);
+        let number = envelope.rsplit('-').next();
+        let number = number.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let at = |letter: &Letter| Some(letter.number) == number;
+        if let Some(at) = self.letters.iter().position(at) {
+            self.letters.remove(at);
+        }
     }
 
     /// A bot has taken what it was called for.

@@ -11,7 +11,7 @@ use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::profile::{Account, Profile};
 use talaria_domain::scope::StatePolicy;
-use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{AccountSettings, DoubtPolicy, ProfileSettings, Settings};
@@ -145,6 +145,7 @@ impl World {
                 accounts: vendors
                     .map(|(vendor, (name, _))| self.account(vendor, name, ids))
                     .collect(),
+                routes: Vec::new(),
                 bindings: Bindings::default(),
                 limits: settings.limits,
                 split: pieces,
@@ -217,6 +218,10 @@ impl World {
             adapter: Arc::new(adapter),
             access: AccessPolicy {
                 allow: known.map(Into::into).collect(),
+                groups: Groups {
+                    mention: Mentions::Optional,
+                    ..Groups::default()
+                },
                 ..AccessPolicy::default()
             },
             merge_window: settings.merge_window,

@@ -132,6 +132,21 @@ both_engines! {
         assert_eq!(middle, expected[1..3]);
     }
 
+    async fn a_conversation_has_a_history_once_something_was_said_in_it_or_in_one_before_it(world) {
+        let opening = world.opening("ada");
+        let key = opening.key_id();
+        assert!(!world.read(move |tx| sessions::has_history(tx, key)).await, "there is none");
+        let (_, session) = world.says("ada", "hello").await;
+        assert!(!world.read(move |tx| sessions::has_history(tx, key)).await, "nobody has answered");
+        says(world, session, "hello").await;
+        assert!(world.read(move |tx| sessions::has_history(tx, key)).await);
+        let next = world.opening("ada");
+        world.write(move |tx| sessions::reset(tx, &next, "new")).await;
+        assert!(world.read(move |tx| sessions::has_history(tx, key)).await, "another one came before");
+        let other = world.opening("bob").key_id();
+        assert!(!world.read(move |tx| sessions::has_history(tx, other)).await);
+    }
+
     async fn nothing_is_said_in_a_session_that_does_not_exist(world) {
         let (session, said) = (world.id(SessionId::from_bytes), utterance(world, "hello?"));
         let refused = world.refusal(move |tx| transcripts::append(tx, session, &said)).await;

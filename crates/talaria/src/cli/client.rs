@@ -72,6 +72,19 @@ impl Gateway {
         self.ask(Method::GET, self.url(path), None).await
     }
 
+    /// Asks for something, with more to say about it.
+    pub(crate) async fn get_with(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Value, Failure> {
+        let mut url = self.url(path);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        self.ask(Method::GET, url, None).await
+    }
+
     /// Asks for everything that a list has, but for no more than `most`.
     pub(crate) async fn list(&self, path: &[&str], most: usize) -> Result<Vec<Value>, Failure> {
         let mut all = Vec::new();

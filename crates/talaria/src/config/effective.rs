@@ -1,6 +1,7 @@
 //! Pure: the configuration that holds, with every default filled in and every value checked. This is what the gateway
 //! is wired from. It can be printed for debugging: secrets in it cannot.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,8 +11,11 @@ use serde_json::Value;
 use talaria_domain::binding::Binding;
 use talaria_domain::descriptor::Descriptor;
 use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
+use talaria_domain::principal::Role;
 use talaria_domain::profile::Profile;
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
+use talaria_gateway::access::{AccessPolicy, Bots, Groups, Home, Strangers, Trust};
+use talaria_gateway::routing::Route;
 use talaria_platforms::callback::allow::AllowList;
 use talaria_platforms::callback::signature::Signer;
 use talaria_server::Terms;
@@ -20,6 +24,9 @@ use url::Url;
 
 use super::problem::Problem;
 use super::secret::Secret;
+
+/// In `allow`, everybody.
+pub(crate) const EVERYBODY: &str = "*";
 
 /// The configuration that holds.
 #[derive(Debug, Clone)]
@@ -232,12 +239,39 @@ pub(crate) struct AccountSettings {
     pub(crate) api_base: Option<Url>,
     /// Who may talk; `*` is everybody.
     pub(crate) allow: Vec<UserId>,
+    /// Who may talk, with what they may do.
+    pub(crate) roles: BTreeMap<UserId, Role>,
+    /// What holds where several people are.
+    pub(crate) groups: Groups,
+    /// What other programs say.
+    pub(crate) bots: Bots,
     /// What happens to everybody else.
     pub(crate) strangers: Strangers,
     /// Where it speaks when nobody asked.
     pub(crate) home: Option<HomeChat>,
     /// Whether messages are marked as seen, answered or failed.
     pub(crate) marks: bool,
+}
+
+impl AccountSettings {
+    /// Who may talk there, as the gateway decides it.
+    pub(crate) fn access(&self) -> AccessPolicy {
+        let is_anyone = |user: &&UserId| user.as_str() == EVERYBODY;
+        let named = self.allow.iter().filter(|user| !is_anyone(user));
+        AccessPolicy {
+            allow: named.cloned().collect(),
+            roles: self.roles.clone(),
+            surface: Trust::Unchecked,
+            anyone: self.allow.iter().any(|user| is_anyone(&user)),
+            strangers: self.strangers,
+            groups: self.groups.clone(),
+            bots: self.bots,
+            home: self.home.as_ref().map(|home| Home {
+                chat: home.chat.clone(),
+                thread: home.thread.clone(),
+            }),
+        }
+    }
 }
 
 /// How a platform calls us.
@@ -249,16 +283,6 @@ pub(crate) struct Webhook {
     pub(crate) url: Option<Url>,
 }
 
-/// What happens to people who may not talk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Strangers {
-    /// They get a code that the operator can approve.
-    Pair,
-    /// Nothing.
-    Ignore,
-}
-
 /// Where an account speaks when nobody asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HomeChat {
@@ -266,19 +290,6 @@ pub(crate) struct HomeChat {
     pub(crate) chat: ChatId,
     /// The thread in it.
     pub(crate) thread: Option<ThreadId>,
-}
-
-/// A chat that goes to another profile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Route {
-    /// The chat's platform.
-    pub(crate) platform: PlatformName,
-    /// The chat.
-    pub(crate) chat: ChatId,
-    /// Only this thread of it.
-    pub(crate) thread: Option<ThreadId>,
-    /// Who answers there.
-    pub(crate) profile: ProfileName,
 }
 
 /// What is done for agents of other gateways.
@@ -352,16 +363,6 @@ impl ResetMode {
             Self::Idle => "idle",
             Self::Daily => "daily",
             Self::Both => "both",
-        }
-    }
-}
-
-impl Strangers {
-    /// Its name in the file.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pair => "pair",
-            Self::Ignore => "ignore",
         }
     }
 }

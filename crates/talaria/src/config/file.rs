@@ -10,8 +10,9 @@ use talaria_domain::descriptor::{Capability, Permissions, StoreName};
 use talaria_domain::profile::BusyPolicy;
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::secret::SecretString;
+use talaria_gateway::access::{Bots, Mentions, Strangers, Threads};
 
-use super::effective::{Provider, ResetMode, Strangers};
+use super::effective::{Provider, ResetMode};
 use super::secret::SecretSource;
 
 /// `[server]`.
@@ -158,8 +159,30 @@ pub(super) struct AccountSection {
     pub(super) api_base: Option<String>,
     pub(super) allow: Option<Vec<String>>,
     pub(super) strangers: Option<Strangers>,
+    pub(super) roles: Option<RolesSection>,
+    pub(super) groups: GroupsSection,
+    pub(super) bots: Bots,
     pub(super) home: Option<HomeSection>,
     pub(super) marks: bool,
+}
+
+/// `roles = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RolesSection {
+    pub(super) owner: Vec<String>,
+    pub(super) admin: Vec<String>,
+    pub(super) member: Vec<String>,
+    pub(super) guest: Vec<String>,
+}
+
+/// `groups = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GroupsSection {
+    pub(super) mention: Mentions,
+    pub(super) allow_chats: Vec<String>,
+    pub(super) threads: Threads,
 }
 
 /// `webhook = { … }`.
@@ -183,8 +206,10 @@ pub(super) struct HomeSection {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RouteSection {
     pub(super) platform: Option<String>,
+    pub(super) account: Option<String>,
     pub(super) chat: Option<String>,
     pub(super) thread: Option<String>,
+    pub(super) user: Option<String>,
     pub(super) profile: Option<String>,
 }
 

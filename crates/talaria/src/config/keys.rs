@@ -262,6 +262,38 @@ pub(crate) const KEYS: &[Key] = &[
         "who may talk: stable user ids; \"*\" is everybody",
     ),
     key("account[].strangers", "everybody else: pair or ignore"),
+    key(
+        "account[].roles.owner",
+        "those who run the gateway, by stable user id: they may do everything",
+    ),
+    key(
+        "account[].roles.admin",
+        "those who may do everything, and answer what others are asked",
+    ),
+    key(
+        "account[].roles.member",
+        "those who may talk and use everyday commands, like those in allow",
+    ),
+    key(
+        "account[].roles.guest",
+        "those who may talk, and stop what they asked for",
+    ),
+    key(
+        "account[].groups.mention",
+        "whether something has to be said to the bot where several people are: required or optional",
+    ),
+    key(
+        "account[].groups.allow_chats",
+        "chats in which everybody may talk, as a guest",
+    ),
+    key(
+        "account[].groups.threads",
+        "follow: no mention is needed in a thread where the bot has answered; mention: it is",
+    ),
+    key(
+        "account[].bots",
+        "what other programs write: ignore, mentions (it counts where they mention the bot) or all",
+    ),
     key("account[].home.chat", "where it speaks when nobody asked"),
     key("account[].home.thread", "in which thread of it"),
     key(
@@ -272,8 +304,10 @@ pub(crate) const KEYS: &[Key] = &[
         "route[].platform",
         "the platform of the chat that goes to another profile",
     ),
+    key("route[].account", "only through this account"),
     key("route[].chat", "the chat"),
     key("route[].thread", "only this thread of it"),
+    key("route[].user", "only what this person says, by stable id"),
     key("route[].profile", "the profile that answers there"),
     key(
         "compat.hermes_env",

@@ -91,7 +91,7 @@ impl Loading<'_> {
         let profiles = self.profiles(&models, &runners);
         let accounts = self.accounts(&profiles);
         let bindings = self.bindings(&profiles, &accounts, &runners);
-        let routes = self.routes(&profiles);
+        let routes = self.routes(&profiles, &accounts);
         let compat: CompatSection = self.document.section("compat");
         let mut effective = Effective {
             home: self.source.home.to_owned(),

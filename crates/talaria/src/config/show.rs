@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 use talaria_domain::binding::{BindingScope, Policy};
+use talaria_domain::principal::Role;
+use talaria_gateway::routing::Route;
 use talaria_server::Terms;
 use talaria_store::Durability;
 
 use super::effective::{
-    AccountSettings, BindingSettings, Effective, Limits, Model, ProfileSettings, Route,
-    RunnerSettings, Setting,
+    AccountSettings, BindingSettings, Effective, Limits, Model, ProfileSettings, RunnerSettings,
+    Setting,
 };
 use super::keys::join;
 
@@ -267,7 +269,15 @@ fn account((index, account): (usize, &AccountSettings)) -> Values {
                 json!(account.api_base.as_ref().map(ToString::to_string)),
             ),
             ("allow", json!(account.allow)),
-            ("strangers", json!(account.strangers.as_str())),
+            ("strangers", json!(account.strangers)),
+            ("roles.owner", having(account, Role::Owner)),
+            ("roles.admin", having(account, Role::Admin)),
+            ("roles.member", having(account, Role::Member)),
+            ("roles.guest", having(account, Role::Guest)),
+            ("groups.mention", json!(account.groups.mention)),
+            ("groups.allow_chats", json!(account.groups.allow_chats)),
+            ("groups.threads", json!(account.groups.threads)),
+            ("bots", json!(account.bots)),
             ("home.chat", json!(home.map(|home| &home.chat))),
             ("home.thread", json!(thread)),
             ("marks", json!(account.marks)),
@@ -275,13 +285,21 @@ fn account((index, account): (usize, &AccountSettings)) -> Values {
     )
 }
 
+/// Those who have this role.
+fn having(account: &AccountSettings, role: Role) -> Value {
+    let named = account.roles.iter().filter(|(_, other)| **other == role);
+    json!(named.map(|(user, _)| user).collect::<Vec<_>>())
+}
+
 fn route((index, route): (usize, &Route)) -> Values {
     named(
         &format!("route[{index}]"),
         [
             ("platform", json!(route.platform)),
+            ("account", json!(route.account)),
             ("chat", json!(route.chat)),
             ("thread", json!(route.thread)),
+            ("user", json!(route.user)),
             ("profile", json!(route.profile)),
         ],
     )

@@ -2,15 +2,17 @@
 
 mod bindings;
 mod mistakes;
+mod who_may_talk;
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use talaria_domain::secret::ExposeSecret as _;
+use talaria_gateway::access::Strangers;
 use talaria_store::Durability;
 
-use super::effective::{Effective, Origin, Provider, ResetMode, RunnerKind, Strangers};
+use super::effective::{Effective, Origin, Provider, ResetMode, RunnerKind};
 use super::environment::Environment;
 use super::keys::{self, KEYS};
 use super::load::{Source, load};
@@ -151,13 +153,18 @@ webhook  = { secret = { env = "TELEGRAM_BOT_TOKEN" }, url = "https://bots.exampl
 api_base = "https://api.telegram.org"
 allow    = ["12345"]
 strangers = "pair"
+roles    = { owner = ["1"], admin = ["2"], member = ["3"], guest = ["4"] }
+groups   = { mention = "optional", allow_chats = ["-100123"], threads = "mention" }
+bots     = "mentions"
 home     = { chat = "12345", thread = "7" }
 marks    = true
 
 [[route]]
 platform = "telegram"
+account  = "main-bot"
 chat     = "-100123"
 thread   = "42"
+user     = "12345"
 profile  = "researcher"
 
 [compat]

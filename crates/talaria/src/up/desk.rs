@@ -10,7 +10,7 @@ use talaria_gateway::Gateway;
 use talaria_gateway::lifecycle::Said;
 use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
-use talaria_server::health::{Condition, Health, PartReport, Report};
+use talaria_server::health::{Condition, Health, PartReport, Report, TurnedAway};
 use talaria_server::hooks::Hooks;
 use talaria_server::rights::Rights;
 
@@ -19,9 +19,14 @@ pub(super) struct Desk(pub(super) Gateway);
 
 impl Health for Desk {
     fn report(&self) -> Report {
+        let away = self.0.doors().turned_away();
         Report {
             parts: self.0.health().into_iter().map(part).collect(),
             lanes_running: self.0.load().turns,
+            turned_away: TurnedAway {
+                ignored: away.ignored,
+                refused: away.refused,
+            },
         }
     }
 }

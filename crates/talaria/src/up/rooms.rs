@@ -13,7 +13,6 @@ use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::authority::{Authority, Grant, ResourceKind, Right};
 use talaria_domain::clock::Clock;
 use talaria_domain::ids::Ids;
-use talaria_domain::names::UserId;
 use talaria_domain::profile::Account;
 use talaria_gateway::access::{AccessPolicy, Trust};
 use talaria_gateway::delivery::pace::Rate;
@@ -84,6 +83,7 @@ pub(super) fn settings(
         profiles: profiles.collect::<anyhow::Result<_>>()?,
         worker: Arc::<Processes>::clone(processes),
         accounts,
+        routes: effective.routes.clone(),
         bindings: runners::bindings(effective, environment, &client, (&children, processes))?,
         limits: limits(effective, resume),
         split: pieces,
@@ -141,14 +141,9 @@ fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Resul
     };
     let connection = talaria_platforms::connect(credential, workshop)
         .map_err(|why| anyhow::anyhow!("account {name:?} on {platform:?}: {why}"))?;
-    let is_anyone = |user: &UserId| user.as_str() == "*";
     Ok(AccountSettings {
         adapter: connection.adapter,
-        access: AccessPolicy {
-            allow: configured.allow.iter().cloned().collect(),
-            surface: Trust::Unchecked,
-            anyone: configured.allow.iter().any(is_anyone),
-        },
+        access: configured.access(),
         merge_window: connection.merge_window,
         rate: rate(connection.chat),
         account_rate: rate(connection.account),

@@ -33,6 +33,12 @@ const COMMANDS: &[&[&str]] = &[
     &["key", "create"],
     &["key", "list"],
     &["key", "revoke"],
+    &["pair"],
+    &["pair", "list"],
+    &["pair", "approve"],
+    &["pair", "deny"],
+    &["pair", "revoke"],
+    &["why"],
 ];
 
 #[tokio::test]
@@ -59,6 +65,7 @@ async fn commands_that_print_something_can_print_json() {
         &["runs"],
         &["key"],
         &["key", "revoke"],
+        &["pair"],
     ];
     for command in COMMANDS.iter().filter(|command| !silent.contains(command)) {
         let help = home.run(&[*command, &["--help"]].concat()).await;
@@ -72,7 +79,7 @@ async fn help_is_whole_and_knows_its_version() {
     let help = home.run(&["--help"]).await;
     help.shows(&[
         "up", "chat", "status", "doctor", "config", "trace", "sessions", "dead", "jobs", "runs",
-        "send", "key",
+        "send", "key", "pair", "why", "certify",
     ]);
     help.shows(&["69", "78"]);
     home.run(&["--version"]).await.shows(&["talaria "]);
@@ -98,6 +105,8 @@ async fn what_makes_no_sense_is_wrong_usage() {
             "0198c0de-0000-7000-8000-000000000001",
             "everything",
         ],
+        &["pair", "approve", "ABCD2345", "--role", "emperor"],
+        &["why"],
     ];
     for arguments in wrong {
         let refused = home.run(arguments).await;

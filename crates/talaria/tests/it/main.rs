@@ -17,6 +17,7 @@ mod chatting_over_a_pipe;
 mod configuring;
 mod ending_later;
 mod killing_a_run;
+mod letting_in;
 mod operating;
 mod starting;
 mod thinking_outside;

@@ -35,6 +35,10 @@ fn every_open_state_has_its_line_and_labels_are_escaped() {
             counts,
             parts: vec![part],
             lanes_running: 4,
+            turned_away: TurnedAway {
+                ignored: 5,
+                refused: 6,
+            },
             now,
         },
     );
@@ -44,6 +48,8 @@ fn every_open_state_has_its_line_and_labels_are_escaped() {
         "talaria_inbox_events{state=\"queued\"} 3",
         "talaria_inbox_events{state=\"claimed\"} 0",
         "talaria_lanes_running 4",
+        "talaria_turned_away_total{why=\"ignored\"} 5",
+        "talaria_turned_away_total{why=\"refused\"} 6",
         "talaria_runs{state=\"running\"} 0",
         "talaria_outbox_parts{state=\"doubted\"} 0",
         "talaria_outbox_oldest_seconds 90",

@@ -1,12 +1,21 @@
 //! Pure: accounts and routes. An account of a platform that this build cannot speak to, a second account of the same
-//! name and a profile that nobody wrote down are refused; letting everybody in is allowed and loud.
+//! name or with the same credential, a profile that nobody wrote down and two routes that name the same are refused;
+//! letting everybody in is allowed and loud.
+
+use std::collections::BTreeMap;
 
 use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
+use talaria_domain::principal::Role;
+use talaria_domain::secret::ExposeSecret as _;
+use talaria_gateway::access::{Groups, Strangers};
+use talaria_gateway::routing::Route;
 
 use super::Loading;
 use super::agents::Profiles;
-use crate::config::effective::{AccountSettings, HomeChat, Route, Strangers, Webhook};
-use crate::config::file::{AccountSection, HomeSection, RouteSection, WebhookSection};
+use crate::config::effective::{AccountSettings, EVERYBODY, HomeChat, Webhook};
+use crate::config::file::{
+    AccountSection, GroupsSection, HomeSection, RolesSection, RouteSection, WebhookSection,
+};
 use crate::config::problem::{did_you_mean, one_of};
 
 impl Loading<'_> {
@@ -29,6 +38,7 @@ impl Loading<'_> {
                 );
                 self.refuse(&format!("{key}.name"), what);
             }
+            self.look_at_credential(&key, &account, &accounts);
             accounts.push(account);
         }
         accounts
@@ -43,7 +53,7 @@ impl Loading<'_> {
         let platform = self.required(&format!("{key}.platform"), section.platform);
         self.look_at_platform(&format!("{key}.platform"), &platform);
         let allow = section.allow;
-        let usual = if allow.is_some() {
+        let usual = if allow.is_some() || section.roles.is_some() {
             Strangers::Ignore
         } else {
             Strangers::Pair
@@ -53,7 +63,7 @@ impl Loading<'_> {
             .into_iter()
             .map(UserId::from)
             .collect();
-        if allow.iter().any(|user| user.as_str() == "*") {
+        if allow.iter().any(|user| user.as_str() == EVERYBODY) {
             self.warn(
                 &format!("{key}.allow"),
                 "\"*\" lets everybody talk to the agent".to_owned(),
@@ -71,10 +81,61 @@ impl Loading<'_> {
                 .and_then(|webhook| self.webhook(&format!("{key}.webhook"), webhook)),
             api_base: api_base.and_then(|text| self.url(&format!("{key}.api_base"), &text)),
             allow,
+            roles: self.roles(&format!("{key}.roles"), section.roles.unwrap_or_default()),
+            groups: groups(section.groups),
+            bots: section.bots,
             strangers: section.strangers.unwrap_or(usual),
             home: section.home.map(|home| self.home_chat(key, home)),
             marks: section.marks,
         }
+    }
+
+    /// One credential is one bot: two accounts with the same would take each other's messages.
+    fn look_at_credential(
+        &mut self,
+        key: &str,
+        account: &AccountSettings,
+        earlier: &[AccountSettings],
+    ) {
+        let Some(token) = &account.token else { return };
+        let is_same = |other: &&AccountSettings| {
+            let used = other.token.as_ref();
+            other.platform == account.platform
+                && used.is_some_and(|it| it.value.expose_secret() == token.value.expose_secret())
+        };
+        if let Some(other) = earlier.iter().find(is_same) {
+            let name = other.name.as_str();
+            let what = format!(
+                "the same credential as the account {name:?}: each account needs one of its own"
+            );
+            self.refuse(&format!("{key}.token"), what);
+        }
+    }
+
+    fn roles(&mut self, key: &str, section: RolesSection) -> BTreeMap<UserId, Role> {
+        let RolesSection {
+            owner,
+            admin,
+            member,
+            guest,
+        } = section;
+        let lists = [owner, admin, member, guest];
+        let mut roles = BTreeMap::new();
+        for (role, users) in Role::ALL.into_iter().zip(lists) {
+            let key = format!("{key}.{}", role.as_str());
+            for user in users {
+                if user == EVERYBODY {
+                    let what = "expected stable user ids: \"*\" belongs into `allow`";
+                    self.refuse(&key, what.to_owned());
+                    continue;
+                }
+                let what = format!("{user:?} has another role already");
+                if roles.insert(UserId::from(user), role).is_some() {
+                    self.refuse(&key, what);
+                }
+            }
+        }
+        roles
     }
 
     /// How the platform calls us. Without a secret nobody could tell it from anybody else.
@@ -97,22 +158,64 @@ impl Loading<'_> {
         }
     }
 
-    pub(super) fn routes(&mut self, profiles: &Profiles) -> Vec<Route> {
+    pub(super) fn routes(
+        &mut self,
+        profiles: &Profiles,
+        accounts: &[AccountSettings],
+    ) -> Vec<Route> {
         let sections: Vec<Option<RouteSection>> = self.document.list("route");
-        let read = sections.into_iter().enumerate();
-        read.filter_map(|(index, section)| {
-            let (key, section) = (format!("route[{index}]"), section?);
-            let platform = self.required(&format!("{key}.platform"), section.platform);
-            let chat = self.required(&format!("{key}.chat"), section.chat);
-            let profile = self.required(&format!("{key}.profile"), section.profile);
-            Some(Route {
-                platform: PlatformName::from(platform),
-                chat: ChatId::from(chat),
-                thread: section.thread.map(ThreadId::from),
-                profile: self.profile_named(&format!("{key}.profile"), Some(profile), profiles),
-            })
-        })
-        .collect()
+        let mut routes: Vec<Route> = Vec::new();
+        for (index, section) in sections.into_iter().enumerate() {
+            let key = format!("route[{index}]");
+            let Some(route) = section.map(|section| self.route(&key, section, profiles)) else {
+                continue;
+            };
+            self.look_at_account(&format!("{key}.account"), &route, accounts);
+            if let Some(twin) = routes.iter().position(|other| other.is_equal(&route)) {
+                let what = format!("names the same as route[{twin}]: nobody could choose");
+                self.refuse(&key, what);
+            }
+            routes.push(route);
+        }
+        routes
+    }
+
+    fn route(&mut self, key: &str, section: RouteSection, profiles: &Profiles) -> Route {
+        let platform = self.required(&format!("{key}.platform"), section.platform);
+        self.look_at_platform(&format!("{key}.platform"), &platform);
+        let some = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let (chat, user) = (some(section.chat), some(section.user));
+        let thread = some(section.thread);
+        if chat.is_none() && (user.is_none() || thread.is_some()) {
+            self.refuse(
+                &format!("{key}.chat"),
+                "missing, and needed here".to_owned(),
+            );
+        }
+        let profile = self.required(&format!("{key}.profile"), section.profile);
+        Route {
+            platform: PlatformName::from(platform),
+            account: some(section.account).map(AccountName::from),
+            chat: chat.map(ChatId::from),
+            thread: thread.map(ThreadId::from),
+            user: user.map(UserId::from),
+            profile: self.profile_named(&format!("{key}.profile"), Some(profile), profiles),
+        }
+    }
+
+    /// A route through an account that is not there would never be taken.
+    fn look_at_account(&mut self, key: &str, route: &Route, accounts: &[AccountSettings]) {
+        let Some(name) = &route.account else { return };
+        let here = accounts.iter().filter(|it| it.platform == route.platform);
+        let known: Vec<&str> = here.map(|it| it.name.as_str()).collect();
+        if !known.contains(&name.as_str()) {
+            let hint = did_you_mean(name.as_str(), known);
+            let (name, platform) = (name.as_str(), &route.platform);
+            self.refuse(
+                key,
+                format!("there is no account {name:?} of {platform}{hint}"),
+            );
+        }
     }
 
     fn look_at_platform(&mut self, key: &str, platform: &str) {
@@ -155,5 +258,13 @@ impl Loading<'_> {
             self.refuse(key, "missing, and needed here".to_owned());
             String::new()
         })
+    }
+}
+
+fn groups(section: GroupsSection) -> Groups {
+    Groups {
+        mention: section.mention,
+        allow_chats: section.allow_chats.into_iter().map(ChatId::from).collect(),
+        threads: section.threads,
     }
 }

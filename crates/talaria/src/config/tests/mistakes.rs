@@ -322,6 +322,31 @@ const MISTAKES: &[Mistake] = &[
         &["did you mean `assistant`?"],
     ),
     (
+        "[[route]]\nplatform = \"slack\"\nthread = \"1\"\nuser = \"2\"\nprofile = \"assistant\"",
+        (1, 1, "route[0].chat"),
+        &["missing"],
+    ),
+    (
+        "[[route]]\nplatform = \"slack\"\naccount = \"nowhere\"\nchat = \"1\"\nprofile = \"assistant\"",
+        (3, 11, "route[0].account"),
+        &["no account \"nowhere\" of slack"],
+    ),
+    (
+        "[[account]]\nplatform = \"slack\"\nroles = { owner = [\"*\"] }",
+        (3, 19, "account[0].roles.owner"),
+        &["belongs into `allow`"],
+    ),
+    (
+        "[[account]]\nplatform = \"slack\"\nroles = { owner = [\"1\"], guest = [\"1\"] }",
+        (3, 34, "account[0].roles.guest"),
+        &["another role already"],
+    ),
+    (
+        "[[account]]\nplatform = \"slack\"\ngroups = { mention = \"never\" }",
+        (3, 22, "account[0].groups.mention"),
+        &["required"],
+    ),
+    (
         "[[route]]\nplatform = \"slack\"\nprofile = \"assistant\"",
         (1, 1, "route[0].chat"),
         &["missing"],
