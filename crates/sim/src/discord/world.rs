@@ -77,6 +77,8 @@ pub struct Chosen {
 /// A channel, a thread or a direct conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
+    /// What it is called where people look.
+    pub(super) key: String,
     pub(super) name: String,
     /// As Discord numbers it.
     pub(super) kind: u8,
@@ -257,6 +259,7 @@ impl World {
         };
         let id = chat_id(chat);
         let channel = Channel {
+            key: chat.to_owned(),
             name: chat.to_owned(),
             kind: above,
             parent: None,
@@ -268,6 +271,7 @@ impl World {
             return id;
         };
         let channel = Channel {
+            key: thread.to_owned(),
             name: thread.to_owned(),
             kind: below,
             parent: Some(id),
