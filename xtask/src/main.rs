@@ -12,6 +12,7 @@ mod sdk;
 mod sim;
 mod test;
 mod tidy;
+mod vendors;
 
 mod browser;
 mod command;

@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use self::tally::Tally;
 use crate::postgres::{Durable, Postgres};
 use crate::stopwatch::Stopwatch;
-use crate::{command, debian, output, page, real_model, schemathesis, sdk, sim, tidy};
+use crate::{command, debian, output, page, real_model, schemathesis, sdk, sim, tidy, vendors};
 
 const REPEAT_TESTS: &str = "cargo xtask test --only tests";
 
@@ -57,6 +57,16 @@ const STEPS: &[Step] = &[
         name: "crash",
         repeat: "cargo xtask crash --rounds 10",
         act: Act::Repeat,
+    },
+    Step {
+        name: "certify",
+        repeat: "cargo run -p talaria-sim -- certify",
+        act: Act::Repeat,
+    },
+    Step {
+        name: "vendors",
+        repeat: "cargo xtask test --only vendors",
+        act: Act::Call(|_| vendors::check()),
     },
     Step {
         name: "page",

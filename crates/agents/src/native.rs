@@ -4,6 +4,7 @@
 pub(crate) mod approval;
 mod calls;
 mod deltas;
+mod images;
 mod prompt;
 mod rights;
 mod turning;
@@ -58,7 +59,7 @@ impl NativeRunner {
 
 impl Runner for NativeRunner {
     fn run<'a>(&'a self, turn: &'a Turn, host: &'a dyn Host) -> Pending<'a, RunOutcome> {
-        let work = Turning::of(self, turn, host).run();
+        let work = async move { Turning::begin(self, turn, host).await.run().await };
         Box::pin(context::scope(Context::of_turn(turn), work))
     }
 

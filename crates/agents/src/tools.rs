@@ -35,7 +35,7 @@ pub fn all(environment: &Environment, processes: &Arc<Processes>) -> Vec<Arc<dyn
         Arc::new(Terminal::of(environment.clone(), Arc::clone(processes))),
         Arc::new(ProcessTool::of(Arc::clone(processes))),
         Arc::new(DelegateTask),
-        Arc::new(SendMessage),
+        Arc::new(SendMessage::of(environment.clone())),
         Arc::new(AskUser),
     ]
 }

@@ -271,6 +271,8 @@ impl ResourcePolicy {
 pub struct DeliveryPolicy {
     /// Whether its answer is shown while it grows.
     pub streaming: bool,
+    /// Whether a message that grows says what is going on until there is an answer to show.
+    pub progress: bool,
     /// Whether it may ask people.
     pub interactions: bool,
 }
@@ -279,6 +281,7 @@ impl Default for DeliveryPolicy {
     fn default() -> Self {
         Self {
             streaming: true,
+            progress: true,
             interactions: true,
         }
     }

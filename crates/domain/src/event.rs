@@ -2,6 +2,7 @@
 //! records them, lanes order them; nobody looks at the wire again afterwards.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -183,6 +184,19 @@ pub struct Attachment {
     pub media_type: Option<String>,
     /// The size, as it was declared.
     pub size_bytes: Option<u64>,
+    /// What became of getting it here, once a turn has tried. What the ledger has of an event never says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+}
+
+/// What became of getting a file here that only its platform had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// A copy of it is here.
+    At(PathBuf),
+    /// There is none, and this is why.
+    Missing(String),
 }
 
 /// What kind of thing an attachment is.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::adapter::Pending;
@@ -97,8 +98,20 @@ pub trait Reach: Send + Sync {
     /// Stops a delegation of this conversation.
     fn cancel(&self, job: JobId) -> Pending<'_, Result<(), String>>;
 
-    /// Sends `text` to a named target (`platform[:chat[:thread]]`), or says why not. Never anywhere else.
-    fn send(&self, target: String, text: String) -> Pending<'_, Result<String, String>>;
+    /// Sends a letter to where it says, or says why not. Never anywhere else.
+    fn send(&self, letter: Letter) -> Pending<'_, Result<String, String>>;
+}
+
+/// Something that is sent beside the answer.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Letter {
+    /// Where: `platform:chat[:thread]`. None is the run's own conversation, which only a file is sent to: words are the
+    /// answer's.
+    pub target: Option<String>,
+    /// The words; with a file, those beside it.
+    pub text: String,
+    /// The file.
+    pub file: Option<PathBuf>,
 }
 
 /// What an agent is given to do by another one.

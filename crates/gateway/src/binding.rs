@@ -55,6 +55,8 @@ pub(crate) struct Chosen {
     pub(crate) profile: ProfileSettings,
     pub(crate) config: Map<String, Value>,
     pub(crate) delivery: DeliveryPolicy,
+    /// Whether a binding says what it may use.
+    pub(crate) is_bound: bool,
 }
 
 impl Chosen {
@@ -105,6 +107,7 @@ impl Bindings {
             profile: profile.clone(),
             config: Map::new(),
             delivery: DeliveryPolicy::default(),
+            is_bound: false,
         };
         chosen.profile.authority.state = profile.profile.state.clone();
         let Some(bound) = bound else {
@@ -127,6 +130,7 @@ impl Bindings {
         chosen.profile.authority = intersect(&descriptor.permissions, policy, &scope);
         chosen.profile.profile.state = policy.state.clone();
         chosen.delivery = policy.delivery;
+        chosen.is_bound = true;
         chosen.config.clone_from(config);
         chosen.id = id.clone();
         chosen

@@ -12,6 +12,7 @@
 //! | [`lanes`] | one conversation, one turn at a time; merging, and what happens to those who come while it is busy |
 //! | [`registry`] | the runs under way, what each may use, and the end of those that do nothing |
 //! | [`state`] | what is remembered for runs |
+//! | [`files`] | what people send is kept, what agents send is copied; old ones go |
 //! | [`turns`] | one turn: claimed, run, journalled, ended in a named state |
 //! | [`asking`] | a run asks a person: who may answer what, and waiting for it |
 //! | [`control`] | slash commands, which never wait behind a turn |
@@ -26,6 +27,7 @@ pub mod settings;
 
 pub mod access;
 pub mod binding;
+pub mod files;
 pub mod intake;
 pub mod lanes;
 pub mod registry;

@@ -18,6 +18,7 @@ use talaria_domain::runner::Runner;
 use crate::access::AccessPolicy;
 use crate::binding::Bindings;
 use crate::delivery::pace::{Rate, Rates};
+use crate::files::Files;
 use crate::routing::{self, Route};
 
 /// Cuts a Markdown text into pieces that each fit the limit and together are the text.
@@ -42,6 +43,8 @@ pub struct Settings {
     pub worker: Arc<dyn Worker>,
     /// What thinks where something else is said than by the profile.
     pub bindings: Bindings,
+    /// Where files are kept. Without it none are fetched and none are sent.
+    pub files: Option<Files>,
 }
 
 /// An agent and what thinks for it.

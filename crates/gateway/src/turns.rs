@@ -1,6 +1,7 @@
 //! One turn: claimed under an epoch, run, journalled, ended in a named state. Whatever the runner does (answer, fail,
 //! hang, panic, ignore being stopped), the turn ends, the person is told once, and the lane is free.
 
+pub mod doing;
 pub mod envelope;
 pub mod record;
 pub mod resume;
@@ -10,8 +11,10 @@ pub(crate) mod begin;
 mod effects;
 mod end;
 mod errand;
+mod growing;
 pub(crate) mod history;
 mod host;
+mod letters;
 mod presence;
 mod reach;
 
@@ -33,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 use self::begin::{Begin, Begun};
 use self::end::{Ended, Rest};
 use self::host::TurnHost;
+use crate::files::fetch;
 use crate::jobs::way_back;
 use crate::registry::{ActiveRun, Registration};
 use crate::shared::Shared;
@@ -150,6 +154,7 @@ async fn supervise(
         late = hang(shared, begun, host) => Ended::Failed(late),
         () = lose(shared, begun) => Ended::Stopped,
         () = presence::show(shared, begun) => Ended::Stopped,
+        () = host.catch_up() => Ended::Stopped,
         outcome = &mut thinking => return match outcome {
             Ok(outcome) => Ended::by(outcome),
             Err(_) => Ended::Panicked,
@@ -167,6 +172,9 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         Ok(history) => history,
         Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
+    let may_read = |attachment: &_| begun.may_read(attachment);
+    let fetched = fetch::fetch(&shared, &begun.events, may_read).await;
+    let input = begun.fetched.get_or_init(|| fetched).clone();
     let mut profile = begun.profile.profile.clone();
     let wishes = begun.wishes();
     if let Some(more) = wishes.and_then(|wishes| wishes.instructions.as_deref()) {
@@ -191,7 +199,7 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         config: begun.config.clone(),
         depth: begun.depth(),
         history,
-        input: begun.events.clone(),
+        input,
         prompt: begun.prompt(),
         options: wishes.map_or_else(BTreeMap::new, |wishes| wishes.options.clone()),
     };

@@ -2,6 +2,7 @@
 //! and an adapter for it. The vendor outlives the gateway. Faults are decided by whoever holds its [`Moods`].
 
 mod courtesy;
+mod media;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +22,7 @@ use talaria_domain::question::Prompt;
 use tokio::sync::Notify;
 
 pub use courtesy::{Courtesy, Shown as Courteous};
+pub use media::{Media, Sent};
 
 use crate::trace::Trace;
 
@@ -91,6 +93,8 @@ pub struct Shown {
     pub edits: u32,
     /// The buttons below it.
     pub prompt: Option<Prompt>,
+    /// The file that it is.
+    pub file: Option<Sent>,
 }
 
 /// One change of what people see.
@@ -131,6 +135,8 @@ pub struct Vendor {
     limit: TextLimit,
     has_buttons: AtomicBool,
     is_courteous: AtomicBool,
+    /// The files that it has, if it carries any.
+    pub media: Media,
     moods: Arc<dyn Moods>,
     state: Mutex<State>,
     arrived: Notify,
@@ -153,6 +159,7 @@ impl Vendor {
             },
             has_buttons: AtomicBool::new(false),
             is_courteous: AtomicBool::new(false),
+            media: Media::default(),
             moods,
             state: Mutex::default(),
             arrived: Notify::new(),
@@ -280,6 +287,7 @@ impl Vendor {
             text: text.to_owned(),
             edits: 0,
             prompt: outgoing.prompt.clone(),
+            file: media::sent(outgoing),
         };
         self.note(|| format!("shows {id} in {}: {text:?}", place(&shown)));
         state.shown.push(shown);
@@ -516,6 +524,10 @@ impl Adapter for SimAdapter {
 
     fn send<'a>(&'a self, outgoing: &'a Outgoing) -> Pending<'a, Outcome> {
         let post = |text: &str| Some(self.vendor.post(outgoing, text));
+        if self.vendor.media.keeps_quiet_about(outgoing) {
+            post(text_of(outgoing));
+            return Box::pin(std::future::ready(silence("no answer came")));
+        }
         Box::pin(self.ask(outgoing, post))
     }
 
@@ -525,6 +537,7 @@ impl Adapter for SimAdapter {
             edit: (self.vendor.offer == Offer::Edits).then_some(self),
             typing: is_courteous.then_some(self),
             reactions: is_courteous.then_some(self),
+            media: self.vendor.media.is_carried().then_some(self),
             ..Abilities::default()
         }
     }

@@ -17,7 +17,7 @@ use talaria_domain::secret::ExposeSecret as _;
 
 use self::gateway::Gateway;
 use self::letters::{Letter, Marked};
-use crate::certify::{self, Candidate};
+use crate::certify::Candidate;
 use crate::model;
 use crate::universe::chance::Chance;
 use crate::vendor::venue::Venue;
@@ -112,7 +112,7 @@ impl Arguments {
     /// A vendor for each platform.
     async fn parties(&self) -> anyhow::Result<Vec<Party>> {
         let mut parties = Vec::new();
-        for candidate in certify::all() {
+        for candidate in crate::candidates() {
             let wanted = self.platform.as_deref();
             if wanted.is_none_or(|wanted| wanted == candidate.platform) {
                 parties.push(Party {

@@ -47,3 +47,12 @@ impl Platform {
         }
     }
 }
+
+/// The adapters that are certified and crashed; one line each.
+pub fn candidates() -> Vec<certify::Candidate> {
+    let mut all = relay::candidate::CANDIDATES.to_vec();
+    all.push(telegram::candidate::CANDIDATE);
+    all.push(discord::candidate::CANDIDATE);
+    all.push(slack::candidate::CANDIDATE);
+    all
+}

@@ -40,7 +40,7 @@ enum Part {
     Model(model::Arguments),
     /// Play worlds made from seeds and look whether every promise is kept. Example: `talaria-sim universes --seeds 500`
     Universes(universe::Arguments),
-    /// Hold every adapter to what it claims, against its simulated vendor. Example: `talaria-sim certify relay`
+    /// Hold every adapter to what it claims, against its simulated vendor. Example: `talaria-sim certify PLATFORM`
     Certify(certify::Arguments),
     /// Kill the real gateway again and again under load, then count. Example: `talaria-sim crash --gateway target/debug/talaria`
     Crash(crash::Arguments),

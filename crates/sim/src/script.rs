@@ -27,6 +27,7 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::authority::{Authority, ResourceKind};
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::effects::{Refusal, RefusalCode};
+use talaria_domain::event::Event;
 use talaria_domain::ids::{JobId, RunId};
 use talaria_domain::run::{FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::runner::{Host, Runner, Said, Stopped, Turn};
@@ -69,6 +70,8 @@ pub struct Seen {
     pub history: Vec<Said>,
     /// What is said now.
     pub prompt: String,
+    /// The same, with its envelopes.
+    pub input: Vec<Event>,
 }
 
 impl Script {
@@ -172,6 +175,7 @@ impl ScriptedRunner {
             options: turn.options.clone(),
             history: turn.history.clone(),
             prompt: turn.prompt.clone(),
+            input: turn.input.clone(),
         });
         if turn.prompt.starts_with(NEWS) {
             // The words in it were another run's.

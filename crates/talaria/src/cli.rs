@@ -25,6 +25,7 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use futures::future::LocalBoxFuture;
 
 use crate::config::Environment;
 use crate::output::{self, Look, Style};
@@ -96,23 +97,23 @@ pub(crate) async fn run(context: Context) -> ExitCode {
     }
 }
 
-async fn obey(command: Command, context: &Context) -> Result<(), Failure> {
+fn obey(command: Command, context: &Context) -> LocalBoxFuture<'_, Result<(), Failure>> {
     match command {
-        Command::Up(_) => up::run(context).await,
-        Command::Chat(chat) => chat.run(context).await,
-        Command::Status(status) => status.run(context).await,
-        Command::Doctor(doctor) => doctor.run(context).await,
-        Command::Config(config) => config.run(context),
-        Command::Trace(trace) => trace.run(context).await,
-        Command::Sessions(sessions) => sessions.run(context).await,
-        Command::Dead(dead) => dead.run(context).await,
-        Command::Jobs(jobs) => jobs.run(context).await,
-        Command::Runs(runs) => runs.run(context).await,
-        Command::Send(send) => send.run(context).await,
-        Command::Key(key) => key.run(context).await,
-        Command::Certify(certify) => certify.run().await,
-        Command::Pair(pair) => pair.run(context).await,
-        Command::Why(why) => why.run(context).await,
+        Command::Up(_) => Box::pin(up::run(context)),
+        Command::Chat(chat) => Box::pin(async move { chat.run(context).await }),
+        Command::Status(status) => Box::pin(async move { status.run(context).await }),
+        Command::Doctor(doctor) => Box::pin(async move { doctor.run(context).await }),
+        Command::Config(config) => Box::pin(async move { config.run(context) }),
+        Command::Trace(trace) => Box::pin(async move { trace.run(context).await }),
+        Command::Sessions(sessions) => Box::pin(async move { sessions.run(context).await }),
+        Command::Dead(dead) => Box::pin(async move { dead.run(context).await }),
+        Command::Jobs(jobs) => Box::pin(async move { jobs.run(context).await }),
+        Command::Runs(runs) => Box::pin(async move { runs.run(context).await }),
+        Command::Send(send) => Box::pin(async move { send.run(context).await }),
+        Command::Key(key) => Box::pin(async move { key.run(context).await }),
+        Command::Pair(pair) => Box::pin(async move { pair.run(context).await }),
+        Command::Why(why) => Box::pin(async move { why.run(context).await }),
+        Command::Certify(certify) => Box::pin(async move { certify.run().await }),
     }
 }
 

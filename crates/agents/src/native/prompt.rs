@@ -6,7 +6,9 @@
 #[cfg(test)]
 mod tests;
 
-use talaria_domain::event::{Attachment, AttachmentKind, Event, EventKind, InternalCause};
+use std::path::Path;
+
+use talaria_domain::event::{Attachment, AttachmentKind, Event, EventKind, InternalCause, Kept};
 use talaria_domain::runner::Turn;
 
 use crate::models::NEWS;
@@ -20,22 +22,33 @@ pub(super) fn prompt(turn: &Turn) -> String {
     }
 }
 
-/// The pictures that are shown with them: those that a model's server can get by their address. Others are named in the
-/// prompt.
-pub(super) fn images(turn: &Turn) -> Vec<String> {
+/// A picture that a model can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Picture<'a> {
+    /// The model's server can get it by this address.
+    Address(&'a str),
+    /// It is kept here.
+    Kept(&'a Path),
+}
+
+/// The pictures that came with what is said. Others than these are named in the prompt.
+pub(super) fn pictures(turn: &Turn) -> impl Iterator<Item = Picture<'_>> {
     let attachments = turn.input.iter().flat_map(|event| match &event.kind {
         EventKind::Message(content) | EventKind::Edited(content) => content.attachments.as_slice(),
         _ => &[],
     });
-    let shown = attachments.filter(|attachment| is_shown(attachment));
-    shown.map(|attachment| attachment.locator.clone()).collect()
+    let images = attachments.filter(|attachment| attachment.kind == AttachmentKind::Image);
+    images.filter_map(picture)
 }
 
-fn is_shown(attachment: &Attachment) -> bool {
-    let has_address = ["data:", "https:"]
-        .iter()
-        .any(|start| attachment.locator.starts_with(start));
-    attachment.kind == AttachmentKind::Image && has_address
+fn picture(attachment: &Attachment) -> Option<Picture<'_>> {
+    if let Some(Kept::At(path)) = &attachment.kept {
+        return Some(Picture::Kept(path));
+    }
+    let address = attachment.locator.as_str();
+    let mut starts = ["data:", "https:"].iter();
+    let has_address = starts.any(|start| address.starts_with(start));
+    has_address.then_some(Picture::Address(address))
 }
 
 /// Whether nobody said anything. A task that was given away is not news.

@@ -13,7 +13,8 @@ use super::NativeRunner;
 use super::approval::{self, Consent};
 use super::calls::{CallIds, batches, decide, offered};
 use super::deltas::Deltas;
-use super::prompt::{images, prompt};
+use super::images::images;
+use super::prompt::prompt;
 use super::rights;
 use crate::models::{Answer, Calls, Finish, ModelError, Request};
 use crate::tools::{ToolContext, ToolOutput};
@@ -71,10 +72,14 @@ pub(super) struct Turning<'a> {
 }
 
 impl<'a> Turning<'a> {
-    pub(super) fn of(runner: &'a NativeRunner, turn: &'a Turn, host: &'a dyn Host) -> Self {
+    pub(super) async fn begin(
+        runner: &'a NativeRunner,
+        turn: &'a Turn,
+        host: &'a dyn Host,
+    ) -> Self {
         let mut said = turn.history.clone();
         said.push(Said {
-            images: images(turn),
+            images: images(turn).await,
             ..Said::plain(Speaker::User, prompt(turn))
         });
         Self {

@@ -1,10 +1,13 @@
 //! Does what a runner asks for. Every callback is checked against its run's authority at the moment it is done, whatever
 //! was true when the run began; a name is used only for what it stood for when the run was admitted.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
@@ -15,6 +18,7 @@ use talaria_domain::descriptor::{
     Capability, FileOperation, KnowledgeOperation, ModelOperation, ToolOperation,
 };
 use talaria_domain::effects::{Question, Refusal, RefusalCode};
+use talaria_domain::event::Kept;
 use talaria_domain::run::{Action, RunEvent};
 use talaria_domain::runner::{Said, Stopped, ToolCall};
 
@@ -121,7 +125,7 @@ impl Running<'_> {
                 effects.check(ResourceKind::KnowledgeBase, &knowledge_base, operation)?;
                 Err(missing("there are no knowledge bases here").into())
             }
-            Asked::FileRead { file } => self.read(&file),
+            Asked::FileRead { file } => self.read(&file).await,
             Asked::Ask {
                 approval,
                 question,
@@ -307,7 +311,7 @@ impl Running<'_> {
     }
 
     /// Reads a file that came with what the run answers.
-    fn read(&self, file: &str) -> Result<Answer, Fault> {
+    async fn read(&self, file: &str) -> Result<Answer, Fault> {
         let no_file = || missing("there is no such file in this run");
         let attachment = order::find_file(self.turn, file).ok_or_else(no_file)?;
         let (effects, locator) = (self.host.effects(), attachment.locator.as_str());
@@ -325,6 +329,20 @@ impl Running<'_> {
                 media_type,
             });
         }
+        match &attachment.kept {
+            Some(Kept::At(path)) => {
+                return Ok(Answer::File {
+                    base64: Some(self.read_kept(path).await?),
+                    url: None,
+                    media_type,
+                });
+            }
+            Some(Kept::Missing(reason)) => {
+                let reason = format!("this file could not be fetched: {reason}");
+                return Err(Refusal::new(RefusalCode::Unavailable, reason).into());
+            }
+            None => {}
+        }
         let inline = locator.strip_prefix("data:");
         let inline = inline.and_then(|rest| rest.split_once(";base64,"));
         let Some((declared, base64)) = inline else {
@@ -336,6 +354,24 @@ impl Running<'_> {
             url: None,
             media_type: media_type.or_else(|| Some(declared.to_owned())),
         })
+    }
+}
+
+impl Running<'_> {
+    /// A file that is kept here, if it fits into a line.
+    async fn read_kept(&self, path: &Path) -> Result<String, Refusal> {
+        let unavailable = |reason: String| Refusal::new(RefusalCode::Unavailable, reason);
+        let gone = |error: std::io::Error| unavailable(format!("it cannot be read: {error}"));
+        let bytes = tokio::fs::metadata(path).await.map_err(gone)?.len();
+        let frame = self.seat.connection.limits.frame_bytes as u64;
+        // Four letters for three bytes, and the rest of the line.
+        let most = frame.saturating_sub(1024) / 4 * 3;
+        if bytes > most {
+            let reason = format!("it has {bytes} bytes, and at most {most} fit into a line");
+            return Err(unavailable(reason));
+        }
+        let read = tokio::fs::read(path).await.map_err(gone)?;
+        Ok(STANDARD.encode(read))
     }
 }
 

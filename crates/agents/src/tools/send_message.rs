@@ -1,23 +1,33 @@
-//! Sends a message to a named place, or says why not. There is no place that is meant when none is named.
+//! Sends a message to a named place, or a file there or into this conversation, or says why not. There is no place that
+//! is meant for words when none is named: those of this conversation are the answer.
+
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use talaria_domain::adapter::Pending;
+use talaria_domain::runner::Letter;
 
 use super::arguments::read;
-use super::{Tool, ToolContext, ToolOutput};
+use super::{Environment, Tool, ToolContext, ToolOutput};
+use crate::context;
 
-const DESCRIPTION: &str = "Sends a message to another chat, as `platform:chat` or `platform:chat:thread`. Your answer in \
-    this conversation is sent anyway: this is for other places.";
+const DESCRIPTION: &str = "Sends a file into this conversation (`file`, with `text` beside it if you like), or a message \
+    or a file to another chat (`target`, as `platform:chat` or `platform:chat:thread`). Your answer in this \
+    conversation is sent anyway: do not send its words with this.";
 
 /// The tool.
-pub(super) struct SendMessage;
+pub(super) struct SendMessage {
+    environment: Environment,
+}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    target: String,
+    target: Option<String>,
+    #[serde(default)]
     text: String,
+    file: Option<String>,
 }
 
 impl Tool for SendMessage {
@@ -33,10 +43,14 @@ impl Tool for SendMessage {
         json!({
             "type": "object",
             "properties": {
-                "target": { "type": "string", "description": "Where: platform[:chat[:thread]]" },
-                "text": { "type": "string", "description": "What" },
+                "target": {
+                    "type": "string",
+                    "description": "Where: platform:chat[:thread]; without it a file goes into this conversation",
+                },
+                "text": { "type": "string", "description": "What; with a file, the words beside it" },
+                "file": { "type": "string", "description": "The path of a file to send" },
             },
-            "required": ["target", "text"],
+            "required": [],
             "additionalProperties": false,
         })
     }
@@ -61,16 +75,39 @@ impl Tool for SendMessage {
 }
 
 impl SendMessage {
+    pub(super) const fn of(environment: Environment) -> Self {
+        Self { environment }
+    }
+
     async fn send(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<String, String> {
-        let Arguments { target, text } = read(arguments, &self.parameters())?;
-        if target.trim().is_empty() {
-            return Err(
-                "wrong arguments: `target` is empty: name a place, as in platform:chat".to_owned(),
+        let Arguments { target, text, file } = read(arguments, &self.parameters())?;
+        let wrong = |what: &str| Err(format!("wrong arguments: {what}"));
+        let is_blank = |text: &String| text.trim().is_empty();
+        if target.as_ref().is_some_and(is_blank) {
+            return wrong("`target` is empty: name a place, as in platform:chat");
+        }
+        if file.as_ref().is_some_and(is_blank) {
+            return wrong("`file` is empty: name a file");
+        }
+        if file.is_none() && target.is_none() {
+            return wrong(
+                "missing field `target`: name a place, as in platform:chat, or a `file` for this conversation",
             );
         }
-        if text.trim().is_empty() {
-            return Err("wrong arguments: `text` is empty".to_owned());
+        if file.is_none() && is_blank(&text) {
+            return wrong("`text` is empty");
         }
-        context.host.reach().send(target, text).await
+        let file = file.map(|file| self.path(file.trim()));
+        let letter = Letter { target, text, file };
+        context.host.reach().send(letter).await
+    }
+
+    /// A file is where the session works, unless its path says more.
+    fn path(&self, file: &str) -> PathBuf {
+        let path = PathBuf::from(file);
+        match context::cwd(&self.environment) {
+            Some(cwd) if path.is_relative() => cwd.join(path),
+            _ => path,
+        }
     }
 }

@@ -11,7 +11,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{JobId, SeededIds};
 use talaria_domain::job::{Job, JobEnd, JobError, JobKind, JobOrder, Jobs, Promise};
 use talaria_domain::machine::JobState;
-use talaria_domain::runner::{Reach, Task};
+use talaria_domain::runner::{Letter, Reach, Task};
 use tokio::sync::{Semaphore, watch};
 
 use crate::world::within;
@@ -240,7 +240,7 @@ pub(crate) struct Beyond {
     pub(crate) book: Arc<Book>,
     pub(crate) tasks: Mutex<Vec<Task>>,
     pub(crate) cancelled: Mutex<Vec<JobId>>,
-    pub(crate) sent: Mutex<Vec<(String, String)>>,
+    pub(crate) sent: Mutex<Vec<Letter>>,
     /// Delegations that may end; each outcome needs one.
     pub(crate) done: Semaphore,
 }
@@ -293,11 +293,11 @@ impl Reach for Beyond {
         answer(Ok(()))
     }
 
-    fn send(&self, target: String, text: String) -> Pending<'_, Result<String, String>> {
-        if target != "example:chat" {
+    fn send(&self, letter: Letter) -> Pending<'_, Result<String, String>> {
+        if let Some(target) = letter.target.as_deref().filter(|it| *it != "example:chat") {
             return answer(Err(format!("there is no target {target:?}")));
         }
-        self.sent.lock().unwrap().push((target, text));
+        self.sent.lock().unwrap().push(letter);
         answer(Ok("sent".to_owned()))
     }
 }

@@ -135,6 +135,16 @@ async fn it_gives_tasks_away() {
 }
 
 #[tokio::test]
+async fn it_sends_a_file_with_the_real_tool() {
+    let desk = Desk::new();
+    let said = shown(&desk, &turn("file: /work/report.pdf", &["send_message"])).await;
+    assert!(said.contains("`send_message` answered:"), "{said}");
+    let sent = desk.host.beyond.sent.lock().unwrap();
+    assert_eq!(sent[0].file.as_deref(), Some("/work/report.pdf".as_ref()));
+    assert_eq!(sent[0].target, None, "into its own conversation");
+}
+
+#[tokio::test]
 async fn it_summarises_by_rule() {
     let said = [Said::plain(Speaker::User, "hello")];
     let summary = within(runner(demo()).summarise(&said)).await.unwrap();

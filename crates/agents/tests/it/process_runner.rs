@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use talaria_agents::process::{ProcessRunnerSettings, Resources};
 use talaria_domain::authority::ResourceKind;
+use talaria_domain::event::Kept;
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
 use talaria_domain::runner::Runner as _;
 
@@ -12,7 +13,7 @@ use crate::process_runner_house::{
     House, Outside, beside, interpreter, resources, settings, turn, with_model,
 };
 use crate::server::{Reply, Server};
-use crate::world::within;
+use crate::world::{wishing, with_kept, within};
 
 fn completed() -> RunOutcome {
     RunOutcome::completed(Usage::default())
@@ -306,7 +307,7 @@ async fn a_file_of_the_run_s_event_is_read_if_that_is_granted() {
         let mut turn = turn(1, "");
         let file = format!("{}/0", turn.input[0].id);
         let prompt = format!("answer {}", json!(["file.read", {"file": file}]));
-        let asked = crate::world::wishing(&prompt, &[picture], json!({}));
+        let asked = wishing(&prompt, &[picture], json!({}));
         turn.input = asked.input;
         turn.prompt = prompt;
         outside.run(&turn, &host).await;
@@ -315,6 +316,46 @@ async fn a_file_of_the_run_s_event_is_read_if_that_is_granted() {
             answer == expected || answer["data"]["code"] == expected,
             "{answer}"
         );
+    }
+    outside.close().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_kept_here_is_read_if_it_fits_into_a_line() {
+    let outside = Outside::hostile();
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Kept::At(path)
+    };
+    let table = [
+        (
+            kept("small", b"hi"),
+            json!({"base64": "aGk=", "media_type": null}),
+        ),
+        (kept("large", &vec![0; 4 << 20]), json!("fit into a line")),
+        (
+            Kept::At(folder.path().join("gone")),
+            json!("cannot be read"),
+        ),
+        (
+            Kept::Missing("it took too long".to_owned()),
+            json!("could not be fetched: it took too long"),
+        ),
+    ];
+    for (kept, expected) in table {
+        let host = House::granting(&[(ResourceKind::File, "only a name", &["read"])]);
+        let file = format!("{}/0", turn(1, "").input[0].id);
+        let prompt = format!("answer {}", json!(["file.read", {"file": file}]));
+        let asked = wishing(&prompt, &["only a name"], json!({}));
+        outside.run(&with_kept(asked, vec![kept]), &host).await;
+        let answer = said(&host);
+        let refusal = answer["message"].as_str().unwrap_or_default();
+        let words = expected.as_str();
+        let is_it = words.map_or(answer == expected, |words| refusal.contains(words));
+        assert!(is_it, "{expected}: {answer}");
+        assert!(!answer.to_string().contains("only a name"), "{answer}");
     }
     outside.close().await;
 }

@@ -2,6 +2,7 @@
 //! follow "Images and vision", OpenAI docs, and "Vision", Claude docs.
 
 use serde_json::json;
+use talaria_domain::event::Kept;
 use talaria_domain::run::{FailureCode, RunOutcome};
 use talaria_domain::runner::Runner as _;
 
@@ -9,7 +10,7 @@ use crate::anthropic_talks;
 use crate::demo_shows::demo;
 use crate::openai_talks::{self, calling, completed};
 use crate::server::{Reply, Server};
-use crate::world::{Recorder, runner, wishing, within};
+use crate::world::{Recorder, runner, wishing, with_kept, within};
 
 const INLINE: &str = "data:image/png;base64,iVBORw0K";
 const REMOTE: &str = "https://example.org/cat.png";
@@ -132,4 +133,37 @@ async fn the_demo_counts_the_pictures() {
         story[0].contains("[model.main]"),
         "nothing is left out: {story:?}"
     );
+}
+
+#[tokio::test]
+async fn a_picture_that_is_kept_here_reaches_the_model() {
+    let server = Server::with([Reply::events(&openai_talks::HELLO)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Kept::At(path)
+    };
+    let mut huge = b"\x89PNG".to_vec();
+    huge.resize((5 << 20) + 1, 0);
+    let all = vec![
+        kept("small.jpg", b"\x89PNG\r\n"),
+        kept("huge.png", &huge),
+        kept("note.png", b"no picture"),
+        Kept::At(folder.path().join("gone.png")),
+        Kept::Missing("too large".to_owned()),
+    ];
+    let turn = wishing("what is it?", &["a", "b", "c", "d", "e"], json!({}));
+    let turn = with_kept(turn, all);
+    let outcome = within(runner(server.openai()).run(&turn, &Recorder::new())).await;
+    assert!(
+        matches!(outcome, RunOutcome::Completed { .. }),
+        "{outcome:?}"
+    );
+    // Said as what it is, whatever it was sent as; what cannot be shown is left to the prompt.
+    let content = json!([
+        {"type": "text", "text": "what is it?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0K"}},
+    ]);
+    assert_eq!(server.asked()[0].body["messages"][1]["content"], content);
 }

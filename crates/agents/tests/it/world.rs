@@ -17,7 +17,9 @@ use talaria_domain::effects::{
     Answer, Effects, Memory, MemoryAnswer, MemoryRequest, PastAnswer, PastRequest, Question,
     Refusal, RefusalCode,
 };
-use talaria_domain::event::{Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind};
+use talaria_domain::event::{
+    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, Kept,
+};
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::{BusyPolicy, Profile};
@@ -294,6 +296,7 @@ pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
         file_name: None,
         media_type: None,
         size_bytes: None,
+        kept: None,
     };
     let turn = turn(prompt, &[]);
     let to = &turn.return_to;
@@ -316,6 +319,16 @@ pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
         options: serde_json::from_value(options).unwrap(),
         ..turn
     }
+}
+
+/// The same turn, with its files fetched like this.
+pub(crate) fn with_kept(mut turn: Turn, kept: Vec<Kept>) -> Turn {
+    if let EventKind::Message(content) = &mut turn.input[0].kind {
+        for (attachment, kept) in content.attachments.iter_mut().zip(kept) {
+            attachment.kept = Some(kept);
+        }
+    }
+    turn
 }
 
 fn profile() -> Profile {

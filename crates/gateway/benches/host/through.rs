@@ -159,5 +159,6 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
         limits: Limits::default(),
         split: pieces,
         worker: Machine::by(Arc::clone(clock)),
+        files: None,
     }
 }

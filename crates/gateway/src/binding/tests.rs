@@ -77,6 +77,7 @@ fn said(files: &[&str]) -> Vec<Event> {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         };
         content.attachments = files.iter().map(attachment).collect();
     }

@@ -4,7 +4,7 @@
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::capabilities::Capability;
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
-use talaria_domain::event::{Event, EventKind};
+use talaria_domain::event::{Attachment, Event, EventKind};
 use talaria_domain::ids::{PartId, ReplyId, RunId, SessionId};
 use talaria_domain::live::Happening;
 use talaria_domain::machine::ReplyState;
@@ -130,6 +130,39 @@ pub(crate) fn notice(
     answer(tx, shared, place, &statement)
 }
 
+/// Sends a file in the name of a run, with words beside it.
+pub(crate) fn file(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    (part, run): (PartId, RunId),
+    (attachment, caption): (&Attachment, &str),
+) -> Result<Happening> {
+    let name = attachment.file_name.as_deref().unwrap_or_default();
+    let gap = if caption.is_empty() { "" } else { "\n" };
+    let statement = Statement {
+        reply: ReplyId::next(&*shared.ids, shared.now()),
+        run: Some(run),
+        kind: ReplyKind::Notice,
+        // For those who look at the ledger; people are shown the file itself.
+        text: format!("{caption}{gap}[file {name:?}]"),
+    };
+    outbox::record(tx, &statement.start(shared, place))?;
+    outbox::set_text(tx, statement.reply, &statement.text)?;
+    let part = Part {
+        id: part,
+        reply: statement.reply,
+        ordinal: 0,
+        body: PartBody::File {
+            attachment: attachment.clone(),
+            caption: caption.to_owned(),
+        },
+    };
+    outbox::add_part(tx, &part, shared.now())?;
+    outbox::finish(tx, statement.reply, shared.now())?;
+    Ok(said(&statement))
+}
+
 /// Asks the reader something, in the words of a run.
 pub(crate) fn prompt(
     tx: &mut Tx<'_>,
@@ -147,6 +180,15 @@ pub(crate) fn prompt(
     answer(tx, shared, place, &statement)
 }
 
+fn said(statement: &Statement) -> Happening {
+    Happening::Said {
+        reply: statement.reply,
+        kind: statement.kind,
+        run: statement.run,
+        text: statement.text.clone(),
+    }
+}
+
 /// Says all of it.
 pub(crate) fn answer(
     tx: &mut Tx<'_>,
@@ -154,12 +196,7 @@ pub(crate) fn answer(
     place: &Place,
     statement: &Statement,
 ) -> Result<Happening> {
-    let said = Happening::Said {
-        reply: statement.reply,
-        kind: statement.kind,
-        run: statement.run,
-        text: statement.text.clone(),
-    };
+    let said = said(statement);
     let capabilities = shared
         .settings
         .account(&place.0.address)
@@ -190,18 +227,20 @@ fn part(shared: &Shared, statement: &Statement, ordinal: usize, markdown: String
     }
 }
 
-/// Shows what there is so far, as far as it fits into one message.
+/// Shows `visible` where the answer will be, as far as it fits into one message: the answer so far, which is what the
+/// statement says, or what is going on, which nothing remembers.
 pub(crate) fn show(
     tx: &mut Tx<'_>,
     shared: &Shared,
     place: &Place,
     statement: &Statement,
+    visible: &str,
 ) -> Result<()> {
     let Some(account) = shared.settings.account(&place.0.address) else {
         return Ok(());
     };
     let limit = account.adapter.capabilities().text_limit;
-    let mut pieces = (shared.settings.split)(&statement.text, limit);
+    let mut pieces = (shared.settings.split)(visible, limit);
     pieces.truncate(1);
     let parts = open(tx, shared, place, statement)?;
     reconcile(tx, shared, statement, &parts, &pieces)
@@ -284,7 +323,11 @@ fn leave_as(tx: &mut Tx<'_>, shared: &Shared, event: &Event, mark: &str) -> Resu
         reply: reply.id,
         run: reply.run,
         kind: reply.kind,
-        text: format!("{}{mark}", reply.text),
+        text: match format!("{}{mark}", reply.text).trim_start_matches('\n') {
+            // All that people saw was what was going on.
+            "" => "…".to_owned(),
+            text => text.to_owned(),
+        },
     };
     answer(tx, shared, &place, &statement).map(drop)
 }

@@ -1,8 +1,10 @@
 //! One part to its adapter: sent, or a message that is there changed. Where messages can be changed and the platform
 //! takes no key, an empty placeholder goes first and is then filled: if no answer comes, all that can be doubled is the
-//! placeholder. An adapter that panics or hangs has given no answer.
+//! placeholder. A file goes by itself, from the copy that its part owns. An adapter that panics or hangs has given no
+//! answer.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,11 +17,14 @@ use talaria_store::outbox::{self, Sending};
 use talaria_store::{Tx, questions};
 
 use super::settle::Repeat;
+use crate::files::out;
 use crate::settings::AccountSettings;
 use crate::shared::Shared;
 
 /// No platform takes this long; shorter than a lease.
 const LONGEST: Duration = Duration::from_secs(30);
+/// A file takes its time on a thin line.
+const LONGEST_FOR_A_FILE: Duration = Duration::from_secs(50);
 /// What stands in a chat until the answer does.
 const PLACEHOLDER: &str = "…";
 
@@ -29,10 +34,12 @@ pub(super) fn repeat(account: Option<&AccountSettings>, sending: &Sending) -> Re
         return Repeat::Doubles;
     };
     let can = account.adapter.capabilities().can;
-    let is_safe =
-        can.contains(&Capability::IdempotentSend) || account.adapter.abilities().edit.is_some();
-    let is_text = matches!(sending.queued.part.body, PartBody::Text { .. });
-    if is_safe && is_text {
+    let is_safe = match sending.queued.part.body {
+        _ if can.contains(&Capability::IdempotentSend) => true,
+        PartBody::Text { .. } => account.adapter.abilities().edit.is_some(),
+        PartBody::File { .. } => false,
+    };
+    if is_safe {
         Repeat::Safe
     } else {
         Repeat::Doubles
@@ -57,13 +64,17 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
     if sending.reply.kind == ReplyKind::Notice {
         shared.lodge.tell(&mut part, shared.now());
     }
+    let file = match file(shared, sending).await {
+        Ok(file) => file,
+        Err(gone) => return gone,
+    };
     let mut outgoing = Outgoing {
         part,
         to: address.clone(),
         kind: sending.reply.kind,
         form: TextForm::Markdown,
         prompt: buttons(shared, adapter, sending).await,
-        file: None,
+        file,
     };
     let receipt = match place(shared, adapter, sending, (&outgoing, epoch)).await {
         Ok(receipt) => receipt,
@@ -87,6 +98,18 @@ pub(super) async fn send(shared: &Arc<Shared>, sending: &Sending, epoch: i64) ->
         shared.pulse.sent(adapter.account(), shared.now());
     }
     outcome
+}
+
+/// Where the file is that a part shows, if it shows one.
+async fn file(shared: &Shared, sending: &Sending) -> Result<Option<PathBuf>, Outcome> {
+    let PartBody::File { attachment, .. } = &sending.queued.part.body else {
+        return Ok(None);
+    };
+    let found = out::find(shared.settings.files.as_ref(), attachment).await;
+    found.map(Some).ok_or_else(|| Outcome::Rejected {
+        class: Rejection::Gone,
+        detail: "the file is not kept here any more".to_owned(),
+    })
 }
 
 /// The buttons below a question, where they can be shown and it is still open. The text says the same in words, so that
@@ -121,6 +144,9 @@ async fn place(
     if let Some(receipt) = sending.receipts.first() {
         return Ok(Some(receipt.clone()));
     }
+    if outgoing.file.is_some() {
+        return Ok(None);
+    }
     let takes_keys = adapter
         .capabilities()
         .can
@@ -133,7 +159,7 @@ async fn place(
     placeholder.part.body = PartBody::Text {
         markdown: PLACEHOLDER.to_owned(),
     };
-    let receipts = match guarded(adapter.send(&placeholder)).await {
+    let receipts = match guarded(adapter.send(&placeholder), LONGEST).await {
         Outcome::Delivered { receipts } => receipts,
         outcome => return Err(outcome),
     };
@@ -155,19 +181,23 @@ async fn hand_over(
     receipt: Option<&Receipt>,
     outgoing: &Outgoing,
 ) -> Outcome {
+    let longest = match outgoing.file {
+        None => LONGEST,
+        Some(_) => LONGEST_FOR_A_FILE,
+    };
     match (receipt, adapter.abilities().edit) {
-        (Some(receipt), Some(edit)) => guarded(edit.edit(receipt, outgoing)).await,
-        _ => guarded(adapter.send(outgoing)).await,
+        (Some(receipt), Some(edit)) => guarded(edit.edit(receipt, outgoing), longest).await,
+        _ => guarded(adapter.send(outgoing), longest).await,
     }
 }
 
 /// An adapter that panics or hangs has given no answer.
-async fn guarded(sending: Pending<'_, Outcome>) -> Outcome {
+async fn guarded(sending: Pending<'_, Outcome>, longest: Duration) -> Outcome {
     let sending = AssertUnwindSafe(sending).catch_unwind();
-    let detail = match tokio::time::timeout(LONGEST, sending).await {
+    let detail = match tokio::time::timeout(longest, sending).await {
         Ok(Ok(outcome)) => return outcome,
         Ok(Err(_)) => "the adapter broke while it was sending".to_owned(),
-        Err(_) => format!("no answer within {} seconds", LONGEST.as_secs()),
+        Err(_) => format!("no answer within {} seconds", longest.as_secs()),
     };
     Outcome::Unknown { detail }
 }

@@ -1,11 +1,12 @@
-//! Keeps the ledger from growing for ever: what has ended and is old enough is pruned, a little at a time, so that no
-//! message waits for it.
+//! Keeps the ledger and the kept files from growing for ever: what has ended and is old enough is pruned, a little at a
+//! time, so that no message waits for it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use talaria_store::maintenance::prune::{Retention, prune};
 
+use crate::files::sweep;
 use crate::shared::Shared;
 
 /// How often it is looked whether something is old enough.
@@ -26,6 +27,7 @@ pub(crate) async fn keep_house(shared: Arc<Shared>) {
             () = tokio::time::sleep(pause) => {}
         }
         prune_all(&shared).await;
+        sweep::sweep(&shared).await;
         pause = PERIOD;
     }
 }

@@ -1,13 +1,13 @@
 //! The beginning of a turn, in one transaction: the lane's lease, the event, what is merged into it, the history, the
 //! run with its frozen authority. Or, if the event was tried before, what has to be told instead.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
-use talaria_domain::authority::Authority;
+use talaria_domain::authority::{Authority, ResourceKind};
 use talaria_domain::binding::DeliveryPolicy;
 use talaria_domain::clock::Timestamp;
-use talaria_domain::event::{Event, Wishes};
+use talaria_domain::event::{Attachment, Event, Wishes};
 use talaria_domain::ids::{DeadId, RunId, SessionId};
 use talaria_domain::machine::InboxState;
 use talaria_domain::names::BindingId;
@@ -56,12 +56,16 @@ pub(crate) struct Begun {
     pub(crate) row: InboxRow,
     /// The event and what was merged into it, in order.
     pub(crate) events: Vec<Event>,
+    /// The same with their files, once those were fetched.
+    pub(crate) fetched: OnceLock<Vec<Event>>,
     pub(crate) run: RunId,
     /// The profile, with the runner and the authority that its binding gives it.
     pub(crate) profile: ProfileSettings,
     pub(crate) binding: BindingId,
     pub(crate) config: Map<String, Value>,
     pub(crate) delivery: DeliveryPolicy,
+    /// Whether its binding says what it may use.
+    pub(crate) is_bound: bool,
     /// Where what it remembers is kept, and what of it there is.
     pub(crate) drawers: Drawers,
     pub(crate) snapshot: Snapshot,
@@ -97,7 +101,18 @@ impl Begun {
 
     /// What is said now, as the model is told.
     pub(crate) fn prompt(&self) -> String {
-        envelope::prompt(&self.events, self.company)
+        envelope::prompt(self.input(), self.company)
+    }
+
+    /// The event and what was merged into it, with their files as far as those were fetched.
+    pub(crate) fn input(&self) -> &[Event] {
+        self.fetched.get().unwrap_or(&self.events)
+    }
+
+    /// Whether it may read what came with what was said. Where nothing but the profile counts, it may.
+    pub(crate) fn may_read(&self, attachment: &Attachment) -> bool {
+        let files = self.authority().grants.get(&ResourceKind::File);
+        !self.is_bound || files.is_some_and(|files| files.contains_key(&attachment.locator))
     }
 }
 
@@ -241,6 +256,8 @@ fn gather(
         binding: chosen.id,
         config: chosen.config,
         delivery: chosen.delivery,
+        is_bound: chosen.is_bound,
+        fetched: OnceLock::new(),
         lease,
         row,
         events,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use talaria_domain::event::{Attachment, AttachmentKind, Content, Event, EventKind, Quote};
+use talaria_domain::event::{Attachment, AttachmentKind, Content, Event, EventKind, Kept, Quote};
 use talaria_domain::principal::Principal;
 
 /// Whether several people meet in the conversation, so that each message has to say whose it is.
@@ -86,10 +86,15 @@ fn attached(attachment: &Attachment) -> String {
         .as_deref()
         .map(|name| format!(" {name:?}"));
     let size = attachment.size_bytes.map(|size| format!(", {size} bytes"));
+    let kept = attachment.kept.as_ref().map(|kept| match kept {
+        Kept::At(path) => format!(", kept as {}", path.display()),
+        Kept::Missing(reason) => format!(": not fetched: {reason}"),
+    });
     format!(
-        "{kind}{}{}",
+        "{kind}{}{}{}",
         name.unwrap_or_default(),
-        size.unwrap_or_default()
+        size.unwrap_or_default(),
+        kept.unwrap_or_default()
     )
 }
 
@@ -155,6 +160,7 @@ mod tests {
                 file_name: Some("list.pdf".to_owned()),
                 media_type: None,
                 size_bytes: Some(12),
+                kept: None,
             }],
             quote: Some(Quote {
                 message: "5".into(),
@@ -177,5 +183,32 @@ mod tests {
             "each of several has its own"
         );
         assert!(!alone.contains("[Ada]"));
+    }
+
+    #[test]
+    fn a_file_is_named_with_its_place_or_with_what_was_in_the_way() {
+        let sent = |kept: Option<Kept>| Attachment {
+            kind: AttachmentKind::File,
+            locator: "secret".to_owned(),
+            file_name: Some("a \"b\".pdf".to_owned()),
+            media_type: None,
+            size_bytes: None,
+            kept,
+        };
+        let content = Content {
+            attachments: vec![
+                sent(Some(Kept::At("/files/in/1/0-a.pdf".into()))),
+                sent(Some(Kept::Missing("too large".to_owned()))),
+                sent(None),
+            ],
+            ..Content::default()
+        };
+        let told = prompt(&[event(content)], Company::Alone);
+        let expected = [
+            "[file \"a \\\"b\\\".pdf\", kept as /files/in/1/0-a.pdf]",
+            "[file \"a \\\"b\\\".pdf\": not fetched: too large]",
+            "[file \"a \\\"b\\\".pdf\"]",
+        ];
+        assert_eq!(told, expected.join("\n"));
     }
 }

@@ -6,20 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use talaria_domain::adapter::Pending;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::effects::Effects;
+use talaria_domain::event::Event;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::profile::BusyPolicy;
 use talaria_domain::run::RunEvent;
 use talaria_domain::runner::{Host, Reach, Stopped};
 use talaria_store::inbox::{self, InboxRow};
-use talaria_store::{Result, StoreError, Tx, runs};
+use talaria_store::{Result, StoreError, Tx, leases, runs};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::begin::Begun;
 use super::envelope;
+use super::growing::{Growing, Show};
 use super::reach::TurnReach;
 use crate::delivery::say::{self, Statement};
+use crate::files::fetch;
 use crate::registry::ActiveRun;
+use crate::settings::AccountSettings;
 use crate::shared::Shared;
 
 /// One run's host.
@@ -30,6 +35,8 @@ pub(crate) struct TurnHost {
     /// What it may use, and when it last did something.
     pub(super) active: Arc<ActiveRun>,
     progress: Mutex<Progress>,
+    /// Something is not shown yet that will have to be.
+    behind: Notify,
     reach: TurnReach,
 }
 
@@ -42,10 +49,8 @@ struct Progress {
     journal: Vec<RunEvent>,
     /// What of that is not in the ledger yet.
     unwritten: Vec<RunEvent>,
-    /// The answer so far.
-    text: String,
-    /// When that was last shown.
-    shown_at: Timestamp,
+    /// What people are shown of it.
+    growing: Growing,
 }
 
 impl TurnHost {
@@ -60,9 +65,9 @@ impl TurnHost {
                 at: shared.now(),
                 journal: Vec::new(),
                 unwritten: Vec::new(),
-                text: String::new(),
-                shown_at: Timestamp::ZERO,
+                growing: Growing::default(),
             }),
+            behind: Notify::new(),
         }
     }
 
@@ -137,9 +142,8 @@ impl TurnHost {
         let kept = events.clone();
         let written = self.shared.ledger.write(move |tx| {
             let first = runs::append_all(tx, &begun.lease, begun.run, &kept, now)?;
-            if let Some(text) = &growing {
-                let so_far = Statement::to(&begun.row, Some(begun.run), text);
-                say::show(tx, &shared, &begun.place, &so_far)?;
+            if let Some(growing) = &growing {
+                show(tx, &shared, &begun, growing)?;
             }
             Ok(first)
         });
@@ -155,28 +159,53 @@ impl TurnHost {
         Ok(())
     }
 
-    /// The answer so far, if it has to be shown now.
-    fn grown(&self, event: &RunEvent, now: Timestamp) -> Option<String> {
+    /// What people are to see now of what was yielded, if anything.
+    fn grown(&self, event: &RunEvent, now: Timestamp) -> Option<Show> {
+        let pace = self.seen_through()?.edit_pace;
+        let growing = &mut self.progress().growing;
+        growing.hear(event, self.begun.delivery.progress);
+        let due = growing.take(now, pace);
+        if due.is_none() && growing.due_at(pace).is_some() {
+            self.behind.notify_one();
+        }
+        due
+    }
+
+    /// Where people can see the answer grow. Nothing of a task is shown before its end, nor of an answer that is to come
+    /// at once.
+    fn seen_through(&self) -> Option<&AccountSettings> {
         if self.begun.errand.is_some() || !self.begun.delivery.streaming {
-            // Nothing of a task is shown before its end, nor of an answer that is to come at once.
             return None;
         }
-        let settings = &self.shared.settings;
-        let address = &self.begun.place.0.address;
-        let account = settings.account(address)?;
+        let account = self.shared.settings.account(&self.begun.place.0.address)?;
         account.adapter.abilities().edit?;
-        let mut progress = self.progress();
-        match event {
-            RunEvent::MessageDelta { text } => progress.text.push_str(text),
-            RunEvent::ToolStarted { .. } => progress.text.clear(),
-            _ => return None,
+        Some(account)
+    }
+
+    /// Shows what could not be shown when it happened, as soon as it may be: a tool that takes minutes is seen even if
+    /// nothing follows it. Never ends by itself.
+    pub(super) async fn catch_up(&self) {
+        loop {
+            self.behind.notified().await;
+            let Some(pace) = self.seen_through().map(|account| account.edit_pace) else {
+                continue;
+            };
+            let due = self.progress().growing.due_at(pace);
+            let Some(due) = due else { continue };
+            // Not polling: a platform allows so many changes in a time.
+            tokio::time::sleep(due.since(self.shared.now())).await;
+            let late = self.progress().growing.take(self.shared.now(), pace);
+            let Some(late) = late else { continue };
+            let (shared, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
+            let shown = self.shared.ledger.write(move |tx| {
+                leases::fence(tx, &begun.lease)?;
+                show(tx, &shared, &begun, &late)
+            });
+            if let Err(error) = shown.await {
+                // The run hears of it when it yields something.
+                tracing::debug!(run = %self.begun.run, %error, "what is going on could not be shown");
+            }
         }
-        let is_due = now.since(progress.shown_at) >= account.edit_pace;
-        if !is_due || progress.text.trim().is_empty() {
-            return None;
-        }
-        progress.shown_at = now;
-        Some(progress.text.clone())
     }
 
     /// A run that cannot be journalled must not go on.
@@ -184,6 +213,16 @@ impl TurnHost {
         tracing::warn!(run = %self.begun.run, %error, "the run cannot be journalled and is stopped");
         self.stop.cancel();
         Stopped
+    }
+
+    /// What came for the turn meanwhile, with its files.
+    async fn fetch_steered(&self) -> Result<Vec<Event>> {
+        let begun = Arc::clone(&self.begun);
+        let waiting = self.shared.ledger.read(move |tx| meant(tx, &begun)).await?;
+        let events: Vec<Event> = waiting.into_iter().map(|row| row.event).collect();
+        // What came later is not in what the run was granted; it is told to the same run.
+        let may_read = |_: &_| !self.begun.is_bound;
+        Ok(fetch::fetch(&self.shared, &events, may_read).await)
     }
 
     async fn take_steered(&self) -> std::result::Result<Vec<String>, Stopped> {
@@ -194,11 +233,13 @@ impl TurnHost {
             // Nothing came since the turn began.
             return Ok(Vec::new());
         }
+        let fetched = self.fetch_steered().await;
+        let fetched = fetched.map_err(|error| self.lost(&error))?;
         let (begun, now) = (Arc::clone(&self.begun), self.shared.now());
         let taken = self
             .shared
             .ledger
-            .write(move |tx| steer(tx, &begun, now))
+            .write(move |tx| steer(tx, &begun, &fetched, now))
             .await
             .map_err(|error| self.lost(&error))?;
         for (seq, text) in &taken {
@@ -212,18 +253,34 @@ impl TurnHost {
     }
 }
 
-/// Makes waiting messages that are meant for the running turn part of it.
-fn steer(tx: &mut Tx<'_>, begun: &Begun, now: Timestamp) -> Result<Vec<(i64, String)>> {
+/// Makes a message that grows show this.
+fn show(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, show: &Show) -> Result<()> {
+    let so_far = Statement::to(&begun.row, Some(begun.run), &show.answer);
+    say::show(tx, shared, &begun.place, &so_far, &show.visible)
+}
+
+/// Waiting messages that are meant for the running turn.
+fn meant(tx: &mut Tx<'_>, begun: &Begun) -> Result<Vec<InboxRow>> {
     let lane = inbox::lane(tx, begun.session())?;
-    let is_meant = |row: &&InboxRow| {
+    let is_meant = |row: &InboxRow| {
         row.busy == Some(BusyPolicy::Steer)
             && row.event.address.target() == begun.row.event.address.target()
     };
-    let meant: Vec<&InboxRow> = lane.iter().filter(is_meant).collect();
-    meant
+    Ok(lane.into_iter().filter(is_meant).collect())
+}
+
+/// Makes them part of it, with the files that were fetched for them.
+fn steer(
+    tx: &mut Tx<'_>,
+    begun: &Begun,
+    fetched: &[Event],
+    now: Timestamp,
+) -> Result<Vec<(i64, String)>> {
+    meant(tx, begun)?
         .into_iter()
         .map(|row| {
-            let text = envelope::prompt([&row.event], begun.company);
+            let fetched = fetched.iter().find(|event| event.id == row.event.id);
+            let text = envelope::prompt([fetched.unwrap_or(&row.event)], begun.company);
             let event = RunEvent::Steered { text: text.clone() };
             let seq = runs::append(tx, &begun.lease, begun.run, &event, now)?;
             inbox::merge(tx, row.event.id, begun.row.event.id, now)?;

@@ -1,4 +1,4 @@
-//! What a run can do beyond its own conversation: begin work that ends later, give a task away, write somewhere else.
+//! What a run can do beyond its own conversation: begin work that ends later, give a task away, send a letter.
 //! Everything is recorded in the ledger first; a run that was stopped reaches nothing any more, and no run reaches
 //! another conversation's jobs or another profile's accounts.
 
@@ -6,33 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use talaria_domain::adapter::Pending;
-use talaria_domain::address::{Address, ChatKind, ReturnAddress};
-use talaria_domain::capabilities::{Capability, DeliveryWindow};
 use talaria_domain::ids::{JobId, SessionId};
 use talaria_domain::job::{Job, JobEnd, JobKind, Jobs, Promise};
-use talaria_domain::live::Happening;
-use talaria_domain::profile::Account;
-use talaria_domain::runner::{Reach, Task};
-use talaria_domain::session_key::{SessionKey, Source};
-use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, StoreError, Tx, jobs, leases};
+use talaria_domain::runner::{Letter, Reach, Task};
+use talaria_store::{Result, StoreError, Tx, jobs};
 use tokio_util::sync::CancellationToken;
 
 use super::LEDGER_PAUSE;
 use super::begin::Begun;
-use crate::delivery::say::{self, Place};
 use crate::jobs::delegation::{self, Commission, Stopped};
-use crate::jobs::target::{self, Target};
-use crate::jobs::{Answer, Book, keep, unreachable_later};
+use crate::jobs::{Answer, Book, keep};
 use crate::registry::ActiveRun;
 use crate::shared::Shared;
 
-const STOPPED: &str = "the run was stopped";
+pub(super) const STOPPED: &str = "the run was stopped";
 
 /// One run's reach.
 pub(crate) struct TurnReach {
-    shared: Arc<Shared>,
-    begun: Arc<Begun>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) begun: Arc<Begun>,
     stop: CancellationToken,
     active: Arc<ActiveRun>,
     /// Whether it may have begun anything that ends later.
@@ -93,7 +85,7 @@ impl TurnReach {
         }
     }
 
-    fn session(&self) -> SessionId {
+    pub(super) fn session(&self) -> SessionId {
         self.begun.session()
     }
 
@@ -194,132 +186,12 @@ impl TurnReach {
         }
         Ok(())
     }
-
-    async fn write_to(&self, target: String, text: String) -> Answer<String> {
-        if text.trim().is_empty() {
-            return Err("expected some text, found none".to_owned());
-        }
-        let target = target::parse(&target)?;
-        let address = self.address_of(&target)?;
-        let place = self.place_at(address);
-        let (this, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
-        let said = self
-            .shared
-            .ledger
-            .write(move |tx| {
-                leases::fence(tx, &begun.lease)?;
-                match open(tx, &this, &begun, &place)? {
-                    Ok(place) => {
-                        let said = say::notice(tx, &this, &place, &text)?;
-                        Ok(Ok((place.session(), said)))
-                    }
-                    Err(words) => Ok(Err(words)),
-                }
-            })
-            .await;
-        let (session, said) = match said {
-            Ok(said) => said?,
-            Err(StoreError::Conflict(_)) => return Err(STOPPED.to_owned()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let words = match &said {
-            Happening::Said { reply, .. } => format!("recorded as reply {reply}"),
-            _ => "recorded".to_owned(),
-        };
-        self.shared.watchers.tell(session, said);
-        Ok(words)
-    }
-
-    /// Where a target is, through an account of the run's own profile.
-    fn address_of(&self, target: &Target) -> Answer<Address> {
-        let own = &self.begun.place.0;
-        let (platform, profile) = (target.platform.as_str(), own.profile.as_str());
-        let accounts = self.shared.settings.accounts.iter();
-        let usable: Vec<&Account> = accounts
-            .map(|account| account.adapter.account())
-            .filter(|account| account.platform == target.platform && account.profile == own.profile)
-            .collect();
-        let is_own = |account: &&&Account| {
-            (&account.platform, &account.name) == (&own.address.platform, &own.address.account)
-        };
-        let account = match usable.as_slice() {
-            [] => {
-                return Err(format!(
-                    "the profile {profile:?} has no account on {platform:?}"
-                ));
-            }
-            [only] => only,
-            several => several.iter().find(is_own).ok_or_else(|| {
-                format!("the profile {profile:?} has more than one account on {platform:?}")
-            })?,
-        };
-        Ok(Address {
-            platform: target.platform.clone(),
-            account: account.name.clone(),
-            chat_kind: ChatKind::Direct,
-            chat: target.chat.clone(),
-            thread: target.thread.clone(),
-            reply_to: None,
-        })
-    }
-
-    /// The run's own place is known better than by its name.
-    fn place_at(&self, address: Address) -> ReturnAddress {
-        let own = &self.begun.place.0;
-        let is_here = own.address.target() == address.target();
-        let here = Address {
-            reply_to: None,
-            ..own.address.clone()
-        };
-        ReturnAddress {
-            address: if is_here { here } else { address },
-            ..own.clone()
-        }
-    }
 }
 
 /// A job, if it is this session's.
 fn own_job(tx: &mut Tx<'_>, job: JobId, session: SessionId) -> Result<Answer<Job>> {
     let found = jobs::find(tx, job)?.filter(|found| found.return_to.session == session);
     Ok(found.ok_or_else(|| format!("there is no job {job} in this conversation")))
-}
-
-/// The conversation at a place; made where a platform has the chat and we have not met it.
-fn open(
-    tx: &mut Tx<'_>,
-    shared: &Shared,
-    begun: &Begun,
-    to: &ReturnAddress,
-) -> Result<Answer<Place>> {
-    let address = &to.address;
-    let found = shared.settings.account(address);
-    let capabilities = found.map(|account| account.adapter.capabilities());
-    let is_here = address.target() == begun.place.0.address.target();
-    let window = capabilities
-        .as_ref()
-        .map_or(DeliveryWindow::Never, |it| it.window);
-    if !is_here && !window.may_promise(shared.now()) {
-        return Ok(Err(unreachable_later(Promise::Notice)));
-    }
-    if is_here && begun.errand.is_none() {
-        return Ok(Ok(Place(to.clone())));
-    }
-    let sharing = begun.profile.profile.sharing;
-    let key = SessionKey::derive(&to.profile, &Source::of(address, &to.requester), sharing);
-    let reads = capabilities.is_some_and(|it| it.can.contains(&Capability::ReadsLedger));
-    if reads && sessions::current(tx, key.id())?.is_none() {
-        let (platform, chat) = (address.platform.as_str(), address.chat.as_str());
-        return Ok(Err(format!(
-            "there is no conversation {chat:?} on {platform:?}"
-        )));
-    }
-    let (owner, now) = (key.owner(&to.requester), shared.now());
-    let opening = Opening::of(key, owner, SessionId::next(&*shared.ids, now), now);
-    let session = sessions::resolve(tx, &opening)?;
-    Ok(Ok(Place(ReturnAddress {
-        session,
-        ..to.clone()
-    })))
 }
 
 impl Reach for TurnReach {
@@ -340,7 +212,7 @@ impl Reach for TurnReach {
         Box::pin(self.call_off(job))
     }
 
-    fn send(&self, target: String, text: String) -> Pending<'_, Answer<String>> {
-        Box::pin(self.write_to(target, text))
+    fn send(&self, letter: Letter) -> Pending<'_, Answer<String>> {
+        Box::pin(self.post(letter))
     }
 }

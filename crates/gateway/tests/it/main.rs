@@ -13,6 +13,8 @@ mod asking_at_random;
 mod calling_back;
 mod crowding;
 mod delegating;
+mod files_in;
+mod files_out;
 mod giving_up;
 mod holding;
 mod hosting;

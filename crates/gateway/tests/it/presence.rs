@@ -200,3 +200,51 @@ async fn five_hundred_pieces_are_one_message_and_as_many_changes_as_are_allowed(
     assert!(asked >= 5, "it grows where people can see it: {asked}");
     world.ends().await;
 }
+
+fn editing() -> Setup {
+    Setup {
+        offer: Offer::Edits,
+        ..Setup::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_is_seen_while_it_runs_and_nothing_of_it_is_left() {
+    let world = World::begin(editing()).await;
+    world.says("ada", "tool 60");
+    world.passes(SOON).await;
+    assert_eq!(world.sees("ada"), ["_lever: 60…_"]);
+    world.passes(Duration::from_mins(1)).await;
+    assert_eq!(world.sees("ada"), ["re: tool 60"]);
+    world.says("ada", "and?");
+    world.ends().await;
+    let remembered = &world.script.seen()[1].history;
+    let texts: Vec<&str> = remembered.iter().map(|said| said.text.as_str()).collect();
+    assert_eq!(texts, ["tool 60", "", "pulled", "re: tool 60"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_starts_too_soon_to_be_shown_is_shown_as_soon_as_it_may_be() {
+    let world = World::begin(editing()).await;
+    // The thought is seen at once, the tool starts a second later, and messages change every 1.2 seconds.
+    world.says("ada", "think 1 tool 60");
+    world.passes(Duration::from_millis(1_100)).await;
+    assert_eq!(world.sees("ada"), ["hm… "]);
+    world.passes(Duration::from_millis(200)).await;
+    assert_eq!(world.sees("ada"), ["_lever: 60…_"]);
+    world.ends().await;
+    assert_eq!(world.sees("ada"), ["re: think 1 tool 60"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_going_on_does_not_stay_when_a_turn_ends_without_words() {
+    let world = World::begin(editing()).await;
+    world.says("ada", "tool 5 silent");
+    world.says("bob", "tool 60");
+    world.passes(Duration::from_secs(10)).await;
+    assert_eq!(world.sees("ada"), ["…"]);
+    world.says("bob", "/stop");
+    world.ends().await;
+    let seen = world.sees("bob");
+    assert_eq!(seen[0], "(stopped)", "{seen:?}");
+}

@@ -18,6 +18,7 @@ use talaria_domain::session_key::Sharing;
 use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
 use talaria_gateway::binding::Bindings;
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::files::Files;
 use talaria_gateway::routing::Route;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
@@ -34,6 +35,7 @@ use talaria_store::ledger::{Fate, Fates};
 use talaria_store::maintenance::integrity;
 use talaria_store::views::{self, Wanted};
 use talaria_store::{Ledger, Result, Tx, inbox, jobs, outbox};
+use tempfile::TempDir;
 
 /// How a world is set up.
 #[derive(Clone)]
@@ -60,6 +62,10 @@ pub(crate) struct Setup {
     pub(crate) bindings: Bindings,
     /// Whether there is another profile, with an account of its own elsewhere.
     pub(crate) has_neighbour: bool,
+    /// How large files may be that the platform carries; without it, it carries none.
+    pub(crate) most_bytes: Option<u64>,
+    /// Has `data`, which is the gateway's own, and `work`, where files may be sent from.
+    pub(crate) home: Arc<TempDir>,
 }
 
 /// Counts the calls to a ledger, and loses the answer to one if it is told to.
@@ -111,6 +117,8 @@ impl Default for Setup {
             },
             bindings: Bindings::default(),
             has_neighbour: false,
+            most_bytes: None,
+            home: Arc::new(tempfile::tempdir().unwrap()),
         }
     }
 }
@@ -146,6 +154,9 @@ impl World {
             1_700_000_000_000,
         )));
         let vendor = Vendor::with_limit(setup.offer, Arc::clone(&setup.moods), setup.limit);
+        if let Some(most) = setup.most_bytes {
+            vendor.media.carry(most);
+        }
         let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
         let script = Arc::new(Script::with_window(setup.window).using(&machine));
         let calls = Arc::new(Calls::default());
@@ -211,6 +222,11 @@ impl World {
         self.writes(event)
     }
 
+    /// What `who` would write in their direct chat, to be sent as it is or otherwise.
+    pub(crate) fn draft(&self, who: &str, text: &str) -> Event {
+        self.people.said(who, text, self.now())
+    }
+
     /// `who` does something other than writing.
     pub(crate) fn does(&self, who: &str, address: Address, kind: EventKind) -> Event {
         let event = self.people.said(who, "", self.now());
@@ -221,7 +237,7 @@ impl World {
         })
     }
 
-    fn writes(&self, event: Event) -> Event {
+    pub(crate) fn writes(&self, event: Event) -> Event {
         self.vendor.write(event.clone());
         event
     }
@@ -312,6 +328,16 @@ fn profiles(others: &[&str], profile: ProfileSettings) -> BTreeMap<ProfileName, 
         .collect()
 }
 
+fn files(setup: &Setup) -> Files {
+    let data = setup.home.path().join("data");
+    let root = data.join("files");
+    Files {
+        shareable: vec![setup.home.path().join("work"), root.clone()],
+        root,
+        private: Some(data),
+    }
+}
+
 fn assistant(setup: &Setup) -> Profile {
     Profile {
         name: "assistant".into(),
@@ -371,6 +397,7 @@ async fn start(
         limits: setup.limits,
         split: pieces,
         worker: Arc::<Machine>::clone(machine),
+        files: Some(files(setup)),
     };
     let parts = Parts {
         ledger: ledger.clone(),

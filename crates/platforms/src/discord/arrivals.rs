@@ -146,6 +146,8 @@ impl Hands<'_> {
             count: self.shard.count,
         };
         self.hearing.place().begin(self.shard, session);
+        // At once: a crash within the first second would leave nothing that could be taken up again.
+        self.hearing.keep().await;
         Ok(())
     }
 

@@ -160,7 +160,7 @@ pub(super) fn received(reply: Reply) -> Result<Vec<u8>, Disconnected> {
         Reply::Refused(No {
             status: 401, words, ..
         }) => Err(Disconnected::Unauthorized {
-            detail: format!("{words}: {NEW_TOKEN}"),
+            detail: format!("{words}: {RESET_THE_TOKEN}"),
         }),
         Reply::Refused(No { words: detail, .. })
         | Reply::NotSent(detail, _)
@@ -168,7 +168,7 @@ pub(super) fn received(reply: Reply) -> Result<Vec<u8>, Disconnected> {
     }
 }
 
-const NEW_TOKEN: &str =
+const RESET_THE_TOKEN: &str =
     "put the bot's token into the configuration (developer portal, Bot, Reset Token)";
 
 /// What follows from a connection that was closed.
@@ -185,7 +185,7 @@ pub(super) enum Closed {
 /// What a close code means ("Opcodes and Status Codes", gateway close event codes).
 pub(super) fn closed(code: u16, reason: &str) -> Closed {
     let todo = match code {
-        4_004 => NEW_TOKEN,
+        4_004 => RESET_THE_TOKEN,
         4_010 | 4_011 => "the bot is in too many servers for the shards that it was given",
         4_012 => "this version of the gateway is not served any more: update Talaria",
         4_013 => "the intents are not known any more: update Talaria",

@@ -228,6 +228,7 @@ fn attachments(message: &Message) -> Vec<Attachment> {
             file_name: file.filename.clone(),
             media_type,
             size_bytes: file.size,
+            kept: None,
         }
     };
     message.attachments.iter().map(one).collect()

@@ -17,7 +17,7 @@ const TIME_SHIFT: u32 = 22;
 /// The first of those milliseconds, since 1970.
 const EPOCH: i64 = 1_420_070_400_000;
 /// Messages of different channels may overtake each other by this much.
-const SLACK_MILLIS: u64 = 5_000;
+const LEEWAY_MILLIS: u64 = 5_000;
 
 /// One of the connections that share an account's guilds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Place {
     /// nothing ever was.
     pub(super) fn floor(&self) -> Option<u64> {
         let newest = self.last.values().max()?;
-        Some(newest.saturating_sub(SLACK_MILLIS << TIME_SHIFT))
+        Some(newest.saturating_sub(LEEWAY_MILLIS << TIME_SHIFT))
     }
 }
 

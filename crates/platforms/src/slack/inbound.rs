@@ -428,6 +428,7 @@ fn attachment(file: &File) -> Attachment {
         file_name: some(file.name.clone()),
         media_type: some(file.mimetype.clone()),
         size_bytes: file.size,
+        kept: None,
     }
 }
 

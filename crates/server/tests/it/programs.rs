@@ -190,6 +190,7 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         limits: Limits::default(),
         split: pieces,
         worker: Arc::new(NoProcesses),
+        files: None,
     }
 }
 

@@ -161,9 +161,9 @@ async def files(bot, message):
 async def threads(bot, message):
     thread = await message.create_thread(name=f"{ROOM} plans")
     await thread.send("here")
-    chat = await chat_of(ROOM, f"{ROOM} plans")
+    chat = await chat_of(ROOM, str(thread.id))
     assert [shown["text"] for shown in chat["messages"]] == ["here"], chat
-    await at_sim("message", write("in it", thread=f"{ROOM} plans"))
+    await at_sim("message", write("in it", thread=str(thread.id)))
     heard = await bot.next()
     assert isinstance(heard.channel, discord.Thread), heard.channel
     assert heard.channel.id == thread.id and heard.channel.parent.name == ROOM

@@ -269,6 +269,7 @@ fn attachment() -> Attachment {
         file_name: None,
         media_type: None,
         size_bytes: None,
+        kept: None,
     }
 }
 

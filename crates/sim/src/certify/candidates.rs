@@ -7,7 +7,6 @@ use talaria_platforms::Credential;
 
 use crate::vendor::Written;
 use crate::vendor::venue::Venue;
-use crate::{discord, relay, slack, telegram};
 
 /// A vendor that is being started.
 pub type Starting = BoxFuture<'static, std::io::Result<Box<dyn Venue>>>;
@@ -72,14 +71,4 @@ pub enum Forgery {
     Wrong,
     /// Genuine, and an hour old.
     Old,
-}
-
-/// All of them.
-pub fn all() -> Vec<Candidate> {
-    let others = [
-        telegram::candidate::CANDIDATE,
-        discord::candidate::CANDIDATE,
-        slack::candidate::CANDIDATE,
-    ];
-    [relay::candidate::CANDIDATES.as_slice(), &others].concat()
 }

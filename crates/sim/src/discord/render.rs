@@ -132,6 +132,8 @@ pub(super) fn channel(world: &World, id: &str) -> Option<Value> {
 pub(super) fn heard_message(world: &World, bot: &Bot, id: &str) -> Option<Value> {
     let mut body = message(world, bot, id)?;
     let letter = world.letters.get(id)?;
+    let channel = world.channels.get(&letter.channel);
+    body["channel_type"] = json!(channel.map(|channel| channel.kind));
     if in_guild(world, &letter.channel) {
         body["guild_id"] = json!(GUILD);
         let mut member = member(Value::Null);

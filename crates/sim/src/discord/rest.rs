@@ -8,14 +8,14 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Vendor;
-use super::names::{thread_id, user_id};
+use super::names::user_id;
 use super::render;
 use super::wants::{No, Wanted, snowflake};
 use super::world::{Bot, Channel, Chosen, World};
@@ -342,7 +342,10 @@ async fn open(
     Path(channel): Path<String>,
     Json(thread): Json<Thread>,
 ) -> Response {
-    answered(vendor.with(|world| begin_thread(world, &bot, &channel, &thread)))
+    answered(vendor.with(|world| {
+        let id = world.next_id();
+        begin_thread(world, &bot, (&channel, &id), &thread)
+    }))
 }
 
 async fn open_at(
@@ -358,11 +361,17 @@ async fn open_at(
         if !is_there {
             return Err(No::message());
         }
-        begin_thread(world, &bot, &channel, &thread)
+        // A thread that begins at a message has the message's id.
+        begin_thread(world, &bot, (&channel, &message), &thread)
     }))
 }
 
-fn begin_thread(world: &mut World, bot: &Bot, parent: &str, thread: &Thread) -> Result<Value, No> {
+fn begin_thread(
+    world: &mut World,
+    bot: &Bot,
+    (parent, id): (&str, &str),
+    thread: &Thread,
+) -> Result<Value, No> {
     let above = world.channels.get(parent).ok_or_else(No::channel)?;
     let is_forum = above.kind == 15;
     if above.parent.is_some() || above.kind == 1 {
@@ -384,19 +393,19 @@ fn begin_thread(world: &mut World, bot: &Bot, parent: &str, thread: &Thread) -> 
         ));
     }
     let below = Channel {
+        key: id.to_owned(),
         name: thread.name.clone(),
         kind: if above.kind == 5 { 10 } else { 11 },
         parent: Some(parent.to_owned()),
         with: None,
         last_message: None,
     };
-    let id = thread_id(&thread.name);
-    world.open(&id, below, "THREAD_CREATE");
+    world.open(id, below, "THREAD_CREATE");
     if let Some(message) = &thread.message {
         let wanted = serde_json::from_value(message.clone()).unwrap_or_default();
-        world.post(bot, &id, wanted, now())?;
+        world.post(bot, id, wanted, now())?;
     }
-    render::channel(world, &id).ok_or_else(No::channel)
+    render::channel(world, id).ok_or_else(No::channel)
 }
 
 async fn typing(
@@ -410,8 +419,8 @@ async fn typing(
         };
         let above = place.parent.as_ref().and_then(|id| world.channels.get(id));
         let (chat, thread) = match above {
-            Some(above) => (above.name.clone(), Some(place.name)),
-            None => (place.name, None),
+            Some(above) => (above.key.clone(), Some(place.key)),
+            None => (place.key, None),
         };
         let says = "typing".to_owned();
         let sender = bot.id;
@@ -505,7 +514,7 @@ async fn file(
                 "This content is no longer available.",
             )
         };
-        content.map_or_else(|| lost().into_response(), |it| it.into_response())
+        content.map_or_else(|| lost().into_response(), IntoResponse::into_response)
     };
     let fault = vendor.next_fault(On::Fetch);
     let happen = line.happen(fault, answer, |status, code, retry_after| {

@@ -240,8 +240,8 @@ impl World {
         self.pace(channel, at)?;
         let above = place.parent.as_ref().and_then(|id| self.channels.get(id));
         let (chat, thread) = match above {
-            Some(above) => (above.name.clone(), Some(place.name)),
-            None => (place.name, None),
+            Some(above) => (above.key.clone(), Some(place.key)),
+            None => (place.key, None),
         };
         let mentions = wanted.allowed_mentions.as_ref();
         let id = self.room.post(Post {

@@ -77,6 +77,8 @@ pub struct Chosen {
 /// A channel, a thread or a direct conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
+    /// What it is called where people look.
+    pub(super) key: String,
     pub(super) name: String,
     /// As Discord numbers it.
     pub(super) kind: u8,
@@ -172,7 +174,8 @@ impl vendor::World for World {
     fn backlog(&self) -> usize {
         let newest = |bot: &Bot| {
             let sessions = self.sessions.values();
-            let last = sessions.filter(|session| session.bot == bot.id).last();
+            let mut newest_first = sessions.rev();
+            let last = newest_first.find(|session| session.bot == bot.id);
             last.map_or(0, Session::unheard)
         };
         self.bots.iter().map(newest).sum()
@@ -256,6 +259,7 @@ impl World {
         };
         let id = chat_id(chat);
         let channel = Channel {
+            key: chat.to_owned(),
             name: chat.to_owned(),
             kind: above,
             parent: None,
@@ -267,6 +271,7 @@ impl World {
             return id;
         };
         let channel = Channel {
+            key: thread.to_owned(),
             name: thread.to_owned(),
             kind: below,
             parent: Some(id),
@@ -345,19 +350,17 @@ impl World {
         let with_it = self.commands.iter().filter(|(_, menu)| named(menu));
         let with_it: Vec<String> = with_it.map(|(bot, _)| bot.clone()).collect();
         let with_it = with_it.iter();
-        with_it
-            .flat_map(|bot| self.interact(Some(bot), &used))
-            .collect()
+        with_it.map(|bot| self.interact(Some(bot), &used)).collect()
     }
 
-    fn interact(&mut self, to: Option<&str>, used: &render::Use) -> Option<String> {
+    fn interact(&mut self, to: Option<&str>, used: &render::Use) -> String {
         let id = self.next_id();
         let token = format!("interaction-token-{id}");
         self.interactions.insert(token.clone(), (id.clone(), None));
         self.dispatch(to, "INTERACTION_CREATE", |world, bot| {
             render::interaction(world, bot, (&id, &token), used)
         });
-        Some(id)
+        id
     }
 
     /// What an interaction was answered with.
@@ -399,7 +402,7 @@ impl World {
         let bodies: BTreeMap<String, Value> = bodies.collect();
         for session in self.sessions.values_mut() {
             if let Some(body) = bodies.get(&session.bot) {
-                session.push(name, body.clone());
+                session.push(name, body);
             }
         }
     }
@@ -414,8 +417,8 @@ impl World {
             heard: 0,
             line: 1,
         };
-        session.push("READY", render::ready(self, bot, &id));
-        session.push("GUILD_CREATE", render::guild(self, bot));
+        session.push("READY", &render::ready(self, bot, &id));
+        session.push("GUILD_CREATE", &render::guild(self, bot));
         let of_bot = self.sessions.iter();
         let of_bot = of_bot.filter(|(_, session)| session.bot == bot.id);
         let mut of_bot: Vec<String> = of_bot.map(|(id, _)| id.clone()).collect();
@@ -433,7 +436,7 @@ impl World {
         if session.bot != bot.id || seq > session.frames.len() {
             return None;
         }
-        session.push("RESUMED", json!({ "_trace": [] }));
+        session.push("RESUMED", &json!({ "_trace": [] }));
         session.told = seq;
         session.heard = session.heard.max(seq);
         session.line += 1;
@@ -477,7 +480,7 @@ impl Session {
         self.frames.iter().skip(self.heard).filter(is_deed).count()
     }
 
-    fn push(&mut self, name: &str, body: Value) {
+    fn push(&mut self, name: &str, body: &Value) {
         let seq = self.frames.len() + 1;
         let frame = json!({ "op": 0, "t": name, "s": seq, "d": body });
         self.frames.push(frame);

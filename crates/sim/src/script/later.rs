@@ -12,6 +12,7 @@
 //! | `only …` | the same as `give`, with the tool `lever` and nothing else |
 //! | `recall` | calls off what it gave away last |
 //! | `send example:room text` | sends the text there and answers with what it is told |
+//! | `file /a/path text` | sends the file into its own conversation with the text beside it, and answers with what it is told |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use serde_json::json;
 use talaria_domain::ids::JobId;
 use talaria_domain::job::{JobKind, JobOrder, Jobs, Promise};
 use talaria_domain::run::{RunEvent, ToolResult};
-use talaria_domain::runner::{Host, Stopped, Task, Turn};
+use talaria_domain::runner::{Host, Letter, Stopped, Task, Turn};
 
 use super::{Script, lock};
 use crate::machine::Machine;
@@ -49,7 +50,7 @@ pub(super) async fn play(
 
 /// The first word after which everything is for somebody else, with what is before and behind it.
 fn elsewhere(prompt: &str) -> Option<(&str, &str, &str)> {
-    let words = ["give", "errand", "only", "send", "recall"];
+    let words = ["give", "errand", "only", "send", "file", "recall"];
     let mut at = 0;
     for word in prompt.split(' ') {
         if words.contains(&word) {
@@ -69,9 +70,21 @@ async fn reach(
     match word {
         "send" => {
             let (target, text) = rest.split_once(' ').unwrap_or((rest, ""));
-            let sent = host.reach().send(target.to_owned(), text.to_owned()).await;
-            let said = sent.unwrap_or_else(|words| format!("refused: {words}"));
-            Ok(Some(said))
+            let letter = Letter {
+                target: Some(target.to_owned()),
+                text: text.to_owned(),
+                file: None,
+            };
+            Ok(Some(sent(host, letter).await))
+        }
+        "file" => {
+            let (path, text) = rest.split_once(' ').unwrap_or((rest, ""));
+            let letter = Letter {
+                target: None,
+                text: text.to_owned(),
+                file: Some(path.into()),
+            };
+            used(host, sent(host, letter)).await.map(Some)
         }
         "recall" => {
             let last = *lock(&script.given);
@@ -91,6 +104,11 @@ async fn reach(
             used(host, given(script, host, task)).await.map(Some)
         }
     }
+}
+
+async fn sent(host: &dyn Host, letter: Letter) -> String {
+    let sent = host.reach().send(letter).await;
+    sent.unwrap_or_else(|words| format!("refused: {words}"))
 }
 
 /// Takes the result of a process by itself, if it is told to.

@@ -147,6 +147,7 @@ impl World {
                     .collect(),
                 routes: Vec::new(),
                 bindings: Bindings::default(),
+                files: None,
                 limits: settings.limits,
                 split: pieces,
                 worker: match self.plan.staging.flaw {

@@ -17,7 +17,7 @@ const PROGRAM: &str = "talaria-sim";
     after_help = "Needs no gateway and no network: the vendor is simulated, in the program `talaria-sim` beside this one.
 
 Example:
-  talaria certify relay"
+  talaria certify PLATFORM"
 )]
 pub(crate) struct Certify {
     /// The platform; all of them if none is named

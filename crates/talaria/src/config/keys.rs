@@ -225,6 +225,10 @@ pub(crate) const KEYS: &[Key] = &[
         "whether its answers are shown while they grow",
     ),
     key(
+        "binding[].delivery.progress",
+        "whether they say what is going on until there is an answer to show",
+    ),
+    key(
         "binding[].delivery.interactions",
         "whether it may ask people",
     ),

@@ -203,6 +203,7 @@ fn binding((index, settings): (usize, &BindingSettings)) -> Values {
             ("state.enable", json!(state.enable)),
             ("state.scopes", json!(state.scopes)),
             ("delivery.streaming", json!(delivery.streaming)),
+            ("delivery.progress", json!(delivery.progress)),
             ("delivery.interactions", json!(delivery.interactions)),
         ],
     ));

@@ -135,7 +135,7 @@ knowledge_bases = ["climate"]
 files    = true
 storage  = ["plugin"]
 state    = { enable = true, scopes = ["conversation"] }
-delivery = { streaming = false, interactions = false }
+delivery = { streaming = false, progress = false, interactions = false }
 
 [[binding]]
 id      = "research"

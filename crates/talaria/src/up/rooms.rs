@@ -2,6 +2,7 @@
 //! operator's accounts.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use talaria_domain::ids::Ids;
 use talaria_domain::profile::Account;
 use talaria_gateway::access::{AccessPolicy, Trust};
 use talaria_gateway::delivery::pace::Rate;
+use talaria_gateway::files::Files;
 use talaria_gateway::registry::IDLE;
 use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, ResumePolicy, Settings,
@@ -87,7 +89,25 @@ pub(super) fn settings(
         bindings: runners::bindings(effective, environment, &client, (&children, processes))?,
         limits: limits(effective, resume),
         split: pieces,
+        files: Some(files(&effective.home)),
     })
+}
+
+/// Files are kept in the data directory. They are sent from where the gateway works, from the directory for what is
+/// temporary, and from where they are kept; nothing else of the data directory ever is.
+fn files(home: &Path) -> Files {
+    let home = std::path::absolute(home).unwrap_or_else(|_| home.to_owned());
+    let root = home.join("files");
+    // A service that works at the root of everything would share everything.
+    let works_in = std::env::current_dir().ok();
+    let works_in = works_in.filter(|directory| directory.parent().is_some());
+    let shareable = works_in.into_iter();
+    let shareable = shareable.chain([std::env::temp_dir(), root.clone()]);
+    Files {
+        shareable: shareable.collect(),
+        root,
+        private: Some(home),
+    }
 }
 
 /// The way back to programs, where the operator allows one. Nobody can talk there.

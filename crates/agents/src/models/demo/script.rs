@@ -21,7 +21,7 @@ struct Word {
     arguments: fn(&str) -> Value,
 }
 
-const WORDS: [Word; 6] = [
+const WORDS: [Word; 7] = [
     Word {
         start: "run:",
         tool: "terminal",
@@ -36,6 +36,11 @@ const WORDS: [Word; 6] = [
         start: "delegate:",
         tool: "delegate_task",
         arguments: |rest| json!({ "goal": rest, "background": true }),
+    },
+    Word {
+        start: "file:",
+        tool: "send_message",
+        arguments: |rest| json!({ "file": rest }),
     },
     Word {
         start: "ask:",
@@ -80,6 +85,23 @@ const WHAT_TO_CONFIGURE: &str = "For real answers, put a model into `talaria.tom
     base_url = \"http://127.0.0.1:11434/v1\"\n\
     model    = \"the-name-of-your-model\"\n\
     ```";
+
+/// What can be tried, if the tool is there.
+const HINTS: [(&str, &str); 3] = [
+    (
+        "terminal",
+        "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers; \
+            `background: sleep 5; echo done` tells you later.",
+    ),
+    (
+        "ask_user",
+        "Write `ask: which colour? red | blue`, and I ask you back with the real `ask_user` tool.",
+    ),
+    (
+        "send_message",
+        "Write `file: README.md`, and I send you that file with the real `send_message` tool, where files can be sent.",
+    ),
+];
 
 /// What the demo answers.
 pub(super) fn answer(request: &Request) -> Answer {
@@ -216,15 +238,9 @@ fn introduction(request: &Request, asked: &str, pictures: Option<String>) -> Vec
         paragraphs.push(format!("You wrote: {}", quoted(asked)));
     }
     paragraphs.extend(pictures);
-    if request.calls == Calls::Allowed && request.tools.iter().any(|spec| spec.name == "terminal") {
-        let run = "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers; \
-            `background: sleep 5; echo done` tells you later.";
-        paragraphs.push(run.to_owned());
-    }
-    if request.calls == Calls::Allowed && request.tools.iter().any(|spec| spec.name == "ask_user") {
-        let ask = "Write `ask: which colour? red | blue`, and I ask you back with the real `ask_user` tool.";
-        paragraphs.push(ask.to_owned());
-    }
+    let can = |(tool, _): &&(&str, &str)| request.tools.iter().any(|spec| spec.name == *tool);
+    let shown = HINTS.iter().filter(|_| request.calls == Calls::Allowed);
+    paragraphs.extend(shown.filter(can).map(|(_, hint)| (*hint).to_owned()));
     paragraphs.push(WHAT_TO_CONFIGURE.to_owned());
     paragraphs
 }

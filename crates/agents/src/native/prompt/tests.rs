@@ -1,11 +1,13 @@
 //! What a turn begins with.
 
+use std::path::Path;
+
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::authority::Authority;
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{
-    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, InternalCause,
+    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, InternalCause, Kept,
 };
 use talaria_domain::ids::{EventId, JobId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
@@ -14,7 +16,7 @@ use talaria_domain::runner::{Said, Speaker, Turn};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
 
-use super::{images, prompt};
+use super::{Picture, pictures, prompt};
 use crate::models::NEWS;
 
 fn place() -> ReturnAddress {
@@ -128,6 +130,7 @@ fn showing(attachments: &[(AttachmentKind, &str)]) -> EventKind {
         file_name: None,
         media_type: None,
         size_bytes: None,
+        kept: None,
     };
     EventKind::Message(Content {
         attachments: attachments.iter().map(attachment).collect(),
@@ -169,6 +172,31 @@ fn pictures_with_an_address_are_shown() {
     ];
     for (kinds, expected) in table {
         let turn = turn(0, Vec::new(), kinds);
-        assert_eq!(images(&turn), expected, "{:?}", turn.input);
+        let expected: Vec<_> = expected.into_iter().map(Picture::Address).collect();
+        let found: Vec<_> = pictures(&turn).collect();
+        assert_eq!(found, expected, "{:?}", turn.input);
     }
+}
+
+#[test]
+fn pictures_that_are_kept_here_are_shown_from_there() {
+    let mut kind = showing(&[
+        (AttachmentKind::Image, "AgACAgI"),
+        (AttachmentKind::Image, "AgACAgJ"),
+        (AttachmentKind::File, "AgACAgK"),
+    ]);
+    let EventKind::Message(content) = &mut kind else {
+        unreachable!("it is a message");
+    };
+    let kept = [
+        Kept::At("/files/a".into()),
+        Kept::Missing("too large".to_owned()),
+        Kept::At("/files/c".into()),
+    ];
+    for (attachment, kept) in content.attachments.iter_mut().zip(kept) {
+        attachment.kept = Some(kept);
+    }
+    let turn = turn(0, Vec::new(), vec![kind]);
+    let found: Vec<_> = pictures(&turn).collect();
+    assert_eq!(found, [Picture::Kept(Path::new("/files/a"))]);
 }

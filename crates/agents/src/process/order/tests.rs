@@ -40,6 +40,7 @@ fn event(locators: &[&str]) -> Event {
         file_name: Some("cat.png".to_owned()),
         media_type: None,
         size_bytes: Some(7),
+        kept: None,
     };
     Event {
         id: EventId::from_bytes([1; 16]),

@@ -57,6 +57,7 @@ fn a_file_is_refused_with_a_reason() {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: String::new(),
     };

@@ -107,6 +107,7 @@ fn every_field_has_its_place() {
                 file_name: Some("cat.png".to_owned()),
                 media_type: Some("image/png".to_owned()),
                 size_bytes: Some(4_321),
+                kept: None,
             }],
             quote: Some(Quote {
                 message: "306588351130107906".into(),

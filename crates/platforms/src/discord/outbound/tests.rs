@@ -78,6 +78,7 @@ fn a_file_is_named_and_has_to_be_there() {
             file_name: Some("a.txt".to_owned()),
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: "here".to_owned(),
     };

@@ -74,6 +74,7 @@ fn a_file_is_refused_and_not_passed_over() {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: "look".to_owned(),
     });

@@ -184,6 +184,7 @@ fn files_come_along() {
         file_name: None,
         media_type: None,
         size_bytes: None,
+        kept: None,
     };
     let expected = [
         Attachment {

@@ -48,6 +48,7 @@ fn file(caption: &str) -> Outgoing {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: caption.to_owned(),
     })

@@ -162,6 +162,7 @@ fn whole(file: File, kind: AttachmentKind, usual: Option<&str>) -> Attachment {
         file_name: file.file_name,
         media_type: file.mime_type.or_else(|| usual.map(str::to_owned)),
         size_bytes: file.file_size,
+        kept: None,
     }
 }
 
@@ -177,6 +178,7 @@ fn picture(size: PhotoSize) -> Attachment {
         file_name: None,
         media_type: Some("image/jpeg".to_owned()),
         size_bytes: size.file_size,
+        kept: None,
     }
 }
 
@@ -192,5 +194,6 @@ fn stuck(sticker: Sticker) -> Attachment {
         file_name: None,
         media_type: Some(media_type.to_owned()),
         size_bytes: sticker.file_size,
+        kept: None,
     }
 }

@@ -52,6 +52,7 @@ fn file(kind: AttachmentKind, media_type: &str, caption: &str) -> PartBody {
             file_name: Some("../x.bin".to_owned()),
             media_type: Some(media_type.to_owned()),
             size_bytes: None,
+            kept: None,
         },
         caption: caption.to_owned(),
     }

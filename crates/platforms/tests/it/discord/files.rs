@@ -26,6 +26,7 @@ fn sending(number: u8, path: &std::path::Path) -> Outgoing {
             file_name: Some("report \"1\".txt".to_owned()),
             media_type: Some("text/plain".to_owned()),
             size_bytes: None,
+            kept: None,
         },
         caption: "the report".to_owned(),
     };

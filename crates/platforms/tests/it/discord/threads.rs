@@ -67,6 +67,7 @@ async fn every_kind_of_send_carries_its_thread() {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: "the report".to_owned(),
     };
@@ -108,15 +109,16 @@ async fn a_thread_is_opened() {
         reply_to: Some(asked.as_str().into()),
         ..group.clone()
     };
-    for (parent, name) in [(&group, "one"), (&anchored, "two")] {
+    for (parent, name, number) in [(&group, "one", 1), (&anchored, "two", 2)] {
         let opened = in_time(threads.open(parent, name)).await.unwrap();
         assert_eq!(opened.chat, group.chat);
-        assert_eq!(opened.thread, Some(thread_id(name).into()));
         assert_eq!(
             (opened.chat_kind, opened.reply_to.clone()),
             (ChatKind::Thread, None)
         );
-        receipt(world.send(&to(&opened, part(1, "here"))).await);
+        receipt(world.send(&to(&opened, part(number, "here"))).await);
+        let shown = world.vendor().chat("general").messages.pop().unwrap();
+        assert_eq!(shown.thread.map(Into::into), opened.thread);
     }
     let requests = world.vendor().requests();
     let paths: Vec<_> = requests
@@ -145,7 +147,9 @@ async fn a_forum_post_is_opened_and_a_direct_chat_has_none() {
     };
     let opened = in_time(threads.open(&forum, "another")).await.unwrap();
     assert_eq!(opened.chat_kind, ChatKind::Forum);
-    assert_eq!(opened.thread, Some(thread_id("another").into()));
+    receipt(world.send(&to(&opened, part(1, "here"))).await);
+    let shown = world.vendor().chat("ideas").messages.pop().unwrap();
+    assert_eq!(shown.thread.map(Into::into), opened.thread);
     let direct = Address {
         chat_kind: ChatKind::Direct,
         ..forum

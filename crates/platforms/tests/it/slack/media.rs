@@ -19,6 +19,7 @@ fn attachment(locator: &str) -> Attachment {
         file_name: Some("notes.txt".to_owned()),
         media_type: None,
         size_bytes: None,
+        kept: None,
     }
 }
 

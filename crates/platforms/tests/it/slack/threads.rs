@@ -68,6 +68,7 @@ async fn every_kind_of_send_carries_its_thread() {
             file_name: None,
             media_type: None,
             size_bytes: None,
+            kept: None,
         },
         caption: "look".to_owned(),
     };

@@ -36,6 +36,7 @@ fn file(kind: AttachmentKind, name: &str, media_type: &str) -> Attachment {
         file_name: Some(name.to_owned()),
         media_type: Some(media_type.to_owned()),
         size_bytes: None,
+        kept: None,
     }
 }
 

@@ -58,6 +58,7 @@ async fn everything_arrives_at(world: &World, to: &Address, thread: &str) {
                 file_name: Some("notes.txt".to_owned()),
                 media_type: Some("text/plain".to_owned()),
                 size_bytes: Some(5),
+                kept: None,
             },
             caption,
         };

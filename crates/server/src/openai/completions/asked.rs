@@ -89,6 +89,7 @@ fn picture(address: String) -> Attachment {
         locator: address,
         file_name: None,
         size_bytes: None,
+        kept: None,
     }
 }
 

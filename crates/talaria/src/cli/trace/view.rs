@@ -203,7 +203,7 @@ impl View {
     fn part(&mut self, part: &Value) {
         let (id, state) = (field(part, "id"), field(part, "state"));
         let ordinal = part["ordinal"].as_i64().unwrap_or(0) + 1;
-        let head = format!("part {ordinal} {id}: {state}");
+        let head = format!("part {ordinal} {id}: {state}{}", file(part));
         self.add(time(part, "created_at"), 1, &head, look_of(&state));
         for (index, attempt) in items(part, "attempts").enumerate() {
             let number = attempt["attempt"].as_u64().map_or(index + 1, |number| {
@@ -229,6 +229,17 @@ impl View {
             self.add(time(receipt, "at"), 2, &text, None);
         }
     }
+}
+
+/// The file that a part shows, if it shows one.
+fn file(part: &Value) -> String {
+    let attachment = &part["body"]["attachment"];
+    let Some(name) = attachment["file_name"].as_str() else {
+        return String::new();
+    };
+    let size = attachment["size_bytes"].as_u64();
+    let size = size.map_or_else(String::new, |size| format!(", {size} bytes"));
+    format!(", file {name:?}{size}")
 }
 
 /// Pieces of an answer that came one after the other.

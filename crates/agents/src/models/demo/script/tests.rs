@@ -60,7 +60,10 @@ fn it_says_what_it_is_and_what_to_configure() {
 
 #[test]
 fn it_shows_only_what_works() {
-    assert!(!asked("hi", Vec::new()).text.contains("run:"));
+    let bare = asked("hi", Vec::new()).text;
+    assert!(!bare.contains("run:") && !bare.contains("file:"), "{bare}");
+    let sending = asked("hi", vec![spec("send_message", &["file"])]).text;
+    assert!(sending.contains("`file: README.md`"), "{sending}");
 }
 
 #[test]
@@ -143,8 +146,12 @@ fn a_tool_that_is_there_is_called() {
         ),
         spec("kanban_create", &["title"]),
         spec("schedule", &["when", "text"]),
+        spec("send_message", &["target", "text", "file"]),
     ];
-    let answer = asked("delegate: a\ntask: b\nremind: 10m c d", tools);
+    let answer = asked(
+        "delegate: a\ntask: b\nremind: 10m c d\nfile: a b.pdf",
+        tools,
+    );
     let calls: Vec<_> = answer
         .calls
         .iter()
@@ -154,6 +161,7 @@ fn a_tool_that_is_there_is_called() {
         ("delegate_task", json!({"goal": "a", "background": true})),
         ("kanban_create", json!({"title": "b"})),
         ("schedule", json!({"when": "10m", "text": "c d"})),
+        ("send_message", json!({"file": "a b.pdf"})),
     ];
     assert_eq!(
         calls,

@@ -114,3 +114,13 @@ fn a_job_stands_before_what_came_of_it() {
     ];
     assert_eq!(screen(&trace), expected);
 }
+
+#[test]
+fn a_file_is_named_where_its_part_is() {
+    let attachment = json!({ "kind": "file", "locator": "file:out/p1-report.pdf", "file_name": "report.pdf", "size_bytes": 5 });
+    let part = json!({ "id": "p1", "ordinal": 0, "state": "delivered",
+        "body": { "body": "file", "attachment": attachment, "caption": "here" } });
+    let trace = json!({ "replies": [ { "id": "y", "kind": "notice", "state": "delivered", "parts": [part] } ] });
+    let expected = "            part 1 p1: delivered, file \"report.pdf\", 5 bytes";
+    assert_eq!(screen(&trace)[1], expected);
+}
