@@ -229,7 +229,8 @@ impl World {
     /// The bot with this token. Where no tokens were named, every token is a bot of its own.
     pub(super) fn bot(&mut self, token: &str) -> Option<Bot> {
         let known = self.bots.iter().find(|bot| bot.token == token).cloned();
-        let is_open = self.terms.tokens.is_empty() && !token.is_empty();
+        let is_token = !token.is_empty() && !token.contains(char::is_whitespace);
+        let is_open = self.terms.tokens.is_empty() && is_token;
         known.or_else(|| is_open.then(|| self.admit(token)))
     }
 

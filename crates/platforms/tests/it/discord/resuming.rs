@@ -250,3 +250,21 @@ async fn the_first_time_there_is_no_gap() {
     world.while_connected(&desk, story).await;
     assert_eq!(desk.texts(), ["one"]);
 }
+
+#[tokio::test]
+async fn a_crash_in_the_first_second_loses_nothing() {
+    let world = World::start().await;
+    let desk = Desk::open();
+    let story = async {
+        world.was_asked(On::Connect, 1).await;
+        world.say("one");
+        desk.was_handed(1).await;
+    };
+    world.while_connected(&desk, story).await;
+    world.say("meanwhile");
+    let world = restarted(world);
+    let after = Desk::after(&desk);
+    world.while_connected(&after, after.was_handed(2)).await;
+    assert_eq!(after.texts(), ["one", "meanwhile"]);
+    assert_eq!(sessions(&world), ["identify", "resume"]);
+}

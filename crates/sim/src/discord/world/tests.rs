@@ -95,7 +95,8 @@ fn each_bot_is_a_bot_of_its_own() {
     assert!(told(&mut world, &sessions[0]).contains(&"MESSAGE_CREATE".to_owned()));
     assert!(!told(&mut world, &sessions[1]).contains(&"MESSAGE_CREATE".to_owned()));
     let mut open = World::on(Terms::for_tokens([]));
-    assert!(open.bot("anything").is_some() && open.bot("").is_none());
+    assert!(open.bot("anything").is_some());
+    assert!(open.bot("").is_none() && open.bot("no token").is_none());
 }
 
 #[test]
