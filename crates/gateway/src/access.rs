@@ -25,4 +25,4 @@ pub(crate) mod grants;
 pub(crate) mod lodge;
 
 pub use decide::{Decision, Facts, decide};
-pub use policy::{AccessPolicy, Bots, Groups, Home, Mentions, Strangers, Threads, Trust};
+pub use policy::{AccessPolicy, Bots, Groups, Mentions, Strangers, Threads, Trust};

@@ -13,7 +13,6 @@ mod stranger;
 use std::sync::Arc;
 
 use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
-use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::SessionId;
@@ -31,7 +30,7 @@ use crate::asking::hear::{self, Heard};
 use crate::control;
 use crate::delivery::say::{self, Place};
 use crate::lanes::{self, busy};
-use crate::lifecycle::{Gateway, wakes};
+use crate::lifecycle::{owner, wakes};
 use crate::settings::{AccountSettings, ProfileSettings};
 use crate::shared::{Seat, Shared};
 use crate::turns::begin::{self, Begin, Begun};
@@ -192,26 +191,16 @@ impl Front {
             chat,
             "programs talk to each other without end"
         );
-        let Some(home) = &account.access.home else {
+        let Some(home) = account.home.clone() else {
             return;
-        };
-        let home = Address {
-            chat_kind: ChatKind::Direct,
-            chat: home.chat.clone(),
-            thread: home.thread.clone(),
-            reply_to: None,
-            ..at.clone()
         };
         let text = format!(
             "In the chat `{chat}` programs talk to each other without end. What they write there does not count for ten \
              minutes; people are answered as usual."
         );
-        let (gateway, who) = (Gateway(Arc::clone(&self.0)), event.principal.clone());
-        self.0.spawn(async move {
-            if let Err(error) = gateway.say(&home, &who, &text).await {
-                tracing::warn!(%error, "the operator could not be told");
-            }
-        });
+        let shared = Arc::clone(&self.0);
+        self.0
+            .spawn(async move { owner::say(&shared, &home, &text).await });
     }
 
     /// The one transaction; and the seat of the turn that has begun in it, if one has.

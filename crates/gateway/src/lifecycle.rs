@@ -5,7 +5,7 @@
 mod connection;
 pub mod health;
 mod housekeeping;
-mod owner;
+pub(crate) mod owner;
 pub(crate) mod wakes;
 
 use std::panic::AssertUnwindSafe;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use talaria_domain::names::{ChatId, ThreadId, UserId};
+use talaria_domain::names::{ChatId, UserId};
 use talaria_domain::principal::Role;
 
 /// Who may talk through an account. The default lets nobody in.
@@ -24,8 +24,6 @@ pub struct AccessPolicy {
     pub groups: Groups,
     /// What other programs say.
     pub bots: Bots,
-    /// Where the operator is told what they have to know; without it, in the log alone.
-    pub home: Option<Home>,
 }
 
 /// Whether the surface has checked who speaks.
@@ -93,13 +91,4 @@ pub enum Bots {
     Mentions,
     /// It counts like a person's.
     All,
-}
-
-/// A place of the operator's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Home {
-    /// The chat.
-    pub chat: ChatId,
-    /// The thread in it.
-    pub thread: Option<ThreadId>,
 }

@@ -24,11 +24,16 @@ pub(super) async fn tell(shared: &Arc<Shared>, about: &Account, condition: &Cond
         tracing::error!(account = %about.name, platform = %about.platform, why, "an account needs somebody, and no other account has a home");
         return;
     };
+    say(shared, &home, &text).await;
+}
+
+/// Tells what nobody asked for at a home.
+pub(crate) async fn say(shared: &Arc<Shared>, home: &Address, text: &str) {
     let said = Gateway(Arc::clone(shared))
-        .say(&home, &ourselves(&home), &text)
+        .say(home, &ourselves(home), text)
         .await;
     if !matches!(said, Ok(Said::Recorded(_))) {
-        tracing::error!(account = %about.name, ?said, "the owner could not be told");
+        tracing::error!(account = %home.account, ?said, "the owner could not be told");
     }
 }
 

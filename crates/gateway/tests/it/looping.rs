@@ -6,7 +6,7 @@ use std::time::Duration;
 use talaria_domain::address::Address;
 use talaria_domain::event::{Author, Content, Mention};
 use talaria_gateway::access::loops::{MOST, PAUSE};
-use talaria_gateway::access::{AccessPolicy, Bots, Home};
+use talaria_gateway::access::{AccessPolicy, Bots};
 use talaria_sim::people::direct_chat;
 
 use crate::asking::room;
@@ -15,17 +15,11 @@ use crate::world::{Setup, World, known};
 const SOON: Duration = Duration::from_secs(1);
 
 fn hearing(bots: Bots) -> Setup {
-    let mut access = AccessPolicy {
-        bots,
-        home: Some(Home {
-            chat: direct_chat("boss").chat,
-            thread: None,
-        }),
-        ..known()
-    };
+    let mut access = AccessPolicy { bots, ..known() };
     access.allow.insert("robot".into());
     Setup {
         access,
+        told_at: Some(direct_chat("boss")),
         ..Setup::default()
     }
 }

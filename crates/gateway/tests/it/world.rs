@@ -55,6 +55,8 @@ pub(crate) struct Setup {
     /// Who may talk. Here everything that is said in a room counts, unless a story says otherwise.
     pub(crate) access: AccessPolicy,
     pub(crate) routes: Vec<Route>,
+    /// Where the operator is told what they have to know.
+    pub(crate) told_at: Option<Address>,
     /// Profiles beside the assistant, by name.
     pub(crate) others: Vec<&'static str>,
     pub(crate) authority: Authority,
@@ -110,6 +112,7 @@ impl Default for Setup {
             window: 1_000_000,
             access: known(),
             routes: Vec::new(),
+            told_at: None,
             others: Vec::new(),
             authority: Authority {
                 rights: Right::ALL.into(),
@@ -386,7 +389,7 @@ async fn start(
         edit_pace: Duration::from_millis(1_200),
         doubt: setup.doubt,
         marks: setup.marks,
-        home: None,
+        home: setup.told_at.clone(),
     };
     let settings = Settings {
         node: "node".into(),

@@ -8,13 +8,21 @@ use super::{Offer, Terms, Written};
 use crate::certify::{Candidate, Places, Starting};
 use crate::vendor::venue::Venue;
 
-const TOKEN: &str = "the bridge's token";
+/// Each bridge has its own: one credential is one account.
+const fn token(offer: Offer) -> &'static str {
+    match offer {
+        Offer::Keys => "the token of the bridge with keys",
+        Offer::Edits => "the token of the bridge with edits",
+        Offer::Plain => "the token of the plain bridge",
+    }
+}
 
 /// A bridge that takes keys, one where messages can be changed, and one that can do nothing.
 pub(crate) const CANDIDATES: [Candidate; 3] = [
     Candidate {
         name: "keys",
         start: |port| start(port, Offer::Keys),
+        credential: |url, is_valid| credential(url, is_valid, Offer::Keys),
         ..EDITS
     },
     EDITS,
@@ -22,6 +30,7 @@ pub(crate) const CANDIDATES: [Candidate; 3] = [
         name: "plain",
         doubts: true,
         start: |port| start(port, Offer::Plain),
+        credential: |url, is_valid| credential(url, is_valid, Offer::Plain),
         ..EDITS
     },
 ];
@@ -31,7 +40,7 @@ const EDITS: Candidate = Candidate {
     name: "edits",
     doubts: false,
     start: |port| start(port, Offer::Edits),
-    credential,
+    credential: |url, is_valid| credential(url, is_valid, Offer::Edits),
     places: Places {
         direct,
         thread: Some(thread),
@@ -42,7 +51,7 @@ const EDITS: Candidate = Candidate {
 fn start(port: u16, offer: Offer) -> Starting {
     async move {
         let terms = Terms {
-            token: Some(TOKEN.to_owned()),
+            token: Some(token(offer).to_owned()),
             ..Terms::offering(offer)
         };
         let server = super::start(("127.0.0.1", port), terms).await?;
@@ -51,7 +60,7 @@ fn start(port: u16, offer: Offer) -> Starting {
     .boxed()
 }
 
-fn credential(url: &str, is_valid: bool) -> Credential {
+fn credential(url: &str, is_valid: bool, offer: Offer) -> Credential {
     Credential {
         account: Account {
             platform: "relay".into(),
@@ -59,7 +68,7 @@ fn credential(url: &str, is_valid: bool) -> Credential {
             profile: "assistant".into(),
         },
         api_base: url.parse().ok(),
-        token: Some(if is_valid { TOKEN } else { "another" }.into()),
+        token: Some(if is_valid { token(offer) } else { "another" }.into()),
         app_token: None,
         webhook: None,
     }

@@ -14,7 +14,7 @@ use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, Thre
 use talaria_domain::principal::Role;
 use talaria_domain::profile::Profile;
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
-use talaria_gateway::access::{AccessPolicy, Bots, Groups, Home, Strangers, Trust};
+use talaria_gateway::access::{AccessPolicy, Bots, Groups, Strangers, Trust};
 use talaria_gateway::routing::Route;
 use talaria_platforms::callback::allow::AllowList;
 use talaria_platforms::callback::signature::Signer;
@@ -266,10 +266,6 @@ impl AccountSettings {
             strangers: self.strangers,
             groups: self.groups.clone(),
             bots: self.bots,
-            home: self.home.as_ref().map(|home| Home {
-                chat: home.chat.clone(),
-                thread: home.thread.clone(),
-            }),
         }
     }
 }
