@@ -1,7 +1,7 @@
 //! The simulated vendors are believed for a reason: independent, widely used clients of each platform, unmodified, work
 //! against them. Clients come from their registries by name; what they do is in `crates/sim/checks`, one folder for each
-//! platform: `check.py` with its `requirements.txt`, `check.mjs` with its `packages.txt`. Where there is an `emulator.py`,
-//! the real gateway also talks to a platform that nobody here wrote.
+//! platform: `check.py` with its `requirements.txt`, `check.mjs` with its `packages.txt`. Where `emulator.txt` says which
+//! of those packages is a platform that nobody here wrote, the real gateway also talks to that, by `emulator.py`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,13 +54,14 @@ fn meet(room: &Path, folder: &Path) -> anyhow::Result<()> {
             command::succeed(client.current_dir(room))?;
         }
     }
-    let emulator = folder.join("emulator.py");
+    let emulator = folder.join("emulator.txt");
     if emulator.is_file() {
+        let program = room.join(std::fs::read_to_string(emulator)?.trim());
         let mut client = Command::new("v/bin/python");
         client
-            .arg(emulator)
+            .arg(folder.join("emulator.py"))
             .arg(command::root().join("target/debug/talaria"));
-        command::succeed(client.arg(room).current_dir(room))?;
+        command::succeed(client.arg(program).current_dir(room))?;
     }
     Ok(())
 }

@@ -61,12 +61,6 @@ struct Place {
     thread: Option<String>,
 }
 
-impl Party {
-    fn account(&self) -> String {
-        format!("{}{}", self.candidate.platform, self.candidate.name)
-    }
-}
-
 /// What was counted.
 #[derive(Debug, Default)]
 struct Count {
@@ -138,19 +132,19 @@ fn configuration(model: &str, parties: &[Party]) -> String {
          [profile.assistant]\nmodel = \"main\"\ninstructions = \"\"\ntools = []\n"
     );
     for party in parties {
-        text.push_str(&account(party));
+        text.push_str(&account(&party.candidate, &*party.venue));
     }
     text
 }
 
-/// What an operator would write to get there.
-fn account(party: &Party) -> String {
-    let url = format!("http://{}", party.venue.address());
-    let credential = (party.candidate.credential)(&url, true);
+/// What an operator would write to get there, with everybody let in.
+pub fn account(candidate: &Candidate, venue: &dyn Venue) -> String {
+    let url = format!("http://{}", venue.address());
+    let credential = (candidate.credential)(&url, true);
     let mut lines = vec![
         "[[account]]".to_owned(),
-        format!("platform = {:?}", party.candidate.platform),
-        format!("name = {:?}", party.account()),
+        format!("platform = {:?}", candidate.platform),
+        format!("name = {:?}", named(candidate)),
         "profile = \"assistant\"".to_owned(),
         format!("api_base = {url:?}"),
         "allow = [\"*\"]".to_owned(),
@@ -163,6 +157,10 @@ fn account(party: &Party) -> String {
         lines.extend(secret.map(|secret| format!("{name} = {:?}", secret.expose_secret())));
     }
     lines.join("\n") + "\n"
+}
+
+fn named(candidate: &Candidate) -> String {
+    format!("{}{}", candidate.platform, candidate.name)
 }
 
 /// People write, for a moment that may be too short for any answer.
@@ -225,7 +223,7 @@ async fn settle(gateway: &Gateway, parties: &[Party]) -> anyhow::Result<()> {
 fn judge(mut out: impl Write, parties: &[Party], letters: &[Letter]) -> anyhow::Result<()> {
     let mut faults = Vec::new();
     for party in parties {
-        let (count, account) = (count(party), party.account());
+        let (count, account) = (count(party), named(&party.candidate));
         let is_told = |word: &String| {
             let chat = &party.written[word].chat;
             let account = &account;

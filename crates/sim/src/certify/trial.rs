@@ -157,16 +157,9 @@ impl Trial {
     }
 
     /// Waits until people see something, and for no longer than it may take.
-    pub(super) async fn sees(&self, holds: impl Fn(&Sight) -> bool) -> Checked {
-        let deadline = now().plus(PATIENCE);
-        while !holds(&self.scene.look()) {
-            if now() > deadline {
-                return fails("it was not to be seen in time");
-            }
-            // Not polling: the vendor is another party, which is looked at and tells nothing.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        Ok(())
+    pub(super) async fn sees(&self, holds: impl Fn(&Sight) -> bool + Sync) -> Checked {
+        let seen = tokio::time::timeout(PATIENCE, self.scene.until(&holds)).await;
+        ensure(seen.is_ok(), || "it was not to be seen in time".to_owned())
     }
 
     /// Something goes wrong once.

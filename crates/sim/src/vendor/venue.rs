@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use talaria_domain::adapter::Pending;
+
 use super::fault::Fault;
-use super::room::{Asked, Chat, Press, Reaction, Shown, Written, WrittenId};
+use super::room::{Asked, Chat, Press, Shown, Written, WrittenId};
 use super::server::Server;
 use super::stage::{Stage, World};
 
@@ -31,8 +33,8 @@ pub trait Scene: Send + Sync {
     /// What is there to be seen.
     fn look(&self) -> Sight;
 
-    /// Somebody puts a mark on a message. Says whether it is there.
-    fn react(&self, reaction: &Reaction) -> bool;
+    /// Waits until this holds of what is there to be seen.
+    fn until<'a>(&'a self, holds: &'a (dyn Fn(&Sight) -> bool + Sync)) -> Pending<'a, ()>;
 }
 
 /// What is there to be seen.
@@ -47,6 +49,15 @@ pub struct Sight {
 }
 
 impl Sight {
+    /// What is there to be seen in this world.
+    fn of(world: &impl World) -> Self {
+        Self {
+            chats: world.room().chats().cloned().collect(),
+            requests: world.room().requests().cloned().collect(),
+            backlog: world.backlog(),
+        }
+    }
+
     /// What our bots wrote, in order, in each chat.
     pub fn ours(&self) -> impl Iterator<Item = (&Chat, &Shown)> {
         let chats = self.chats.iter();
@@ -71,15 +82,11 @@ impl<W: World> Scene for Stage<W> {
     }
 
     fn look(&self) -> Sight {
-        Sight {
-            chats: self.chats(),
-            requests: self.requests(),
-            backlog: self.backlog(),
-        }
+        self.see(Sight::of)
     }
 
-    fn react(&self, reaction: &Reaction) -> bool {
-        Self::react(self, reaction)
+    fn until<'a>(&'a self, holds: &'a (dyn Fn(&Sight) -> bool + Sync)) -> Pending<'a, ()> {
+        Box::pin(Self::until(self, move |world| holds(&Sight::of(world))))
     }
 }
 

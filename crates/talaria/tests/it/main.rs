@@ -18,6 +18,7 @@ mod configuring;
 mod ending_later;
 mod killing_a_run;
 mod letting_in;
+mod on_platforms;
 mod operating;
 mod starting;
 mod thinking_outside;
