@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use talaria_domain::binding::{Binding, BindingScope, EventPattern, Policy};
 use talaria_domain::event::{Attachment, AttachmentKind, Event, EventKind, Kept};
 use talaria_domain::profile::BusyPolicy;
+use talaria_gateway::binding::{Bindings, Bound, Thinker};
 use talaria_gateway::settings::Limits;
 use talaria_sim::chat::{Mood, Moods};
 
@@ -236,6 +238,40 @@ async fn what_has_an_address_is_left_where_it_is() {
     world.ends().await;
     assert_eq!(world.vendor.media.asked(), Vec::<String>::new());
     assert_eq!(kept(&world.script.seen()[0].input[0]), [None, None]);
+}
+
+/// The profile's own agent under a binding that allows this.
+fn bound(policy: Policy) -> Bindings {
+    let binding = Binding {
+        id: "desk".into(),
+        scope: BindingScope::Global,
+        events: vec![EventPattern::any()],
+        runner: "native".into(),
+        config: serde_json::Map::new(),
+        policy,
+    };
+    let thinker = Thinker::Profile;
+    Bindings::of(vec![Bound { binding, thinker }]).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_a_binding_grants_no_files_nothing_is_fetched() {
+    for files in [false, true] {
+        let mut policy = Policy::default();
+        policy.resources.files = files;
+        let world = World::begin(Setup {
+            bindings: bound(policy),
+            ..carrying()
+        })
+        .await;
+        world.vendor.media.store("x", b"bytes");
+        world.writes(with(world.draft("ada", "read this"), &[attached("x", "x")]));
+        world.ends().await;
+        assert_eq!(world.vendor.media.asked().len(), usize::from(files));
+        let prompt = world.script.seen()[0].prompt.clone();
+        assert!(prompt.contains("[file \"x\""), "{prompt}");
+        assert_eq!(prompt.contains("kept as"), files, "{prompt}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -104,7 +104,21 @@ async fn a_file_goes_into_its_own_thread_and_has_a_receipt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_goes_where_it_is_sent_by_name() {
+async fn a_file_goes_to_the_place_that_is_named() {
+    let world = World::begin(carrying()).await;
+    let path = made(&world, "work/report.pdf", b"pages");
+    let said = format!("mail example:room:42 {} for all", path.display());
+    world.says("ada", &said);
+    world.ends().await;
+    let files = files(&world);
+    assert_eq!(files.len(), 1, "{files:?}");
+    let place = (files[0].chat.as_str(), files[0].thread.as_deref());
+    assert_eq!(place, ("room", Some("42")));
+    assert_eq!(files[0].text, "for all");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_file_of_a_task_goes_to_whoever_gave_it() {
     let world = World::begin(carrying()).await;
     let path = made(&world, "work/cat.png", b"png");
     world.says("ada", &format!("give file {} from below", path.display()));

@@ -12,6 +12,7 @@
 //! | `only …` | the same as `give`, with the tool `lever` and nothing else |
 //! | `recall` | calls off what it gave away last |
 //! | `send example:room text` | sends the text there and answers with what it is told |
+//! | `mail example:room /a/path text` | the same with a file and the text beside it |
 //! | `file /a/path text` | sends the file into its own conversation with the text beside it, and answers with what it is told |
 
 use std::sync::Arc;
@@ -50,7 +51,7 @@ pub(super) async fn play(
 
 /// The first word after which everything is for somebody else, with what is before and behind it.
 fn elsewhere(prompt: &str) -> Option<(&str, &str, &str)> {
-    let words = ["give", "errand", "only", "send", "file", "recall"];
+    let words = ["give", "errand", "only", "send", "mail", "file", "recall"];
     let mut at = 0;
     for word in prompt.split(' ') {
         if words.contains(&word) {
@@ -77,10 +78,12 @@ async fn reach(
             };
             Ok(Some(sent(host, letter).await))
         }
-        "file" => {
+        "mail" | "file" => {
+            let named = (word == "mail").then(|| rest.split_once(' ')).flatten();
+            let (target, rest) = named.map_or((None, rest), |(target, rest)| (Some(target), rest));
             let (path, text) = rest.split_once(' ').unwrap_or((rest, ""));
             let letter = Letter {
-                target: None,
+                target: target.map(str::to_owned),
                 text: text.to_owned(),
                 file: Some(path.into()),
             };
