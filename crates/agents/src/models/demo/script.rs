@@ -177,8 +177,16 @@ fn within_block<'a>(block: Option<&'a str>, line: &'a str) -> Option<&'a str> {
     }
 }
 
+/// A line without the name of whoever said it, which stands before it where several people meet.
+fn unsigned(line: &str) -> &str {
+    let signed = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    signed.map_or(line, |(_, said)| said.trim_start())
+}
+
 fn after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
-    let line = line.trim_start();
+    let line = unsigned(line.trim_start());
     let head = line.get(..start.len())?;
     head.eq_ignore_ascii_case(start)
         .then(|| &line[start.len()..])

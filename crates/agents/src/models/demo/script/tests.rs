@@ -306,3 +306,13 @@ fn it_says_how_many_pictures_it_was_shown() {
         assert_eq!(answer.calls.len(), usize::from(text.starts_with("run:")));
     }
 }
+
+#[test]
+fn a_word_is_heard_behind_the_name_of_whoever_says_it() {
+    for text in ["[Ada] run: ls", "[Ada the first]  run: ls", "run: ls"] {
+        let answer = asked(text, vec![terminal()]);
+        assert_eq!(answer.calls.len(), 1, "{text}");
+    }
+    let answer = asked("[Ada run: ls", vec![terminal()]);
+    assert_eq!(answer.calls.len(), 0);
+}
