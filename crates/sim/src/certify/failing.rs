@@ -89,7 +89,7 @@ async fn broken(trial: &Trial) -> Checked {
 
 async fn away(trial: &Trial) -> Checked {
     let (to, _) = place(trial).await?;
-    trial.vendor_goes();
+    trial.vendor_goes().await;
     // A connection that was open may have carried it away: here there is none yet.
     let Ok(other) = connection(&trial.candidate, trial.port, true) else {
         return fails("it cannot be made");

@@ -196,7 +196,7 @@ async fn thread(trial: &Trial) -> Checked {
 
 async fn reconnect(trial: &Trial) -> Checked {
     trial.connect().await?;
-    trial.vendor_goes();
+    trial.vendor_goes().await;
     let ended = trial.ends_within(MUTE).await?;
     ensure(matches!(ended, Disconnected::Lost { .. }), || {
         format!("it ended with {ended:?}")

@@ -193,13 +193,21 @@ impl Trial {
         }
     }
 
-    /// The vendor is gone, and every connection to it.
-    pub(super) fn vendor_goes(&self) {
-        let mut venue = self
-            .venue
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        drop(venue.take());
+    /// The vendor is gone, and every connection to it: once this has returned, nobody listens on its port.
+    pub(super) async fn vendor_goes(&self) {
+        drop(self.venue().take());
+        while tokio::net::TcpStream::connect(("127.0.0.1", self.port))
+            .await
+            .is_ok()
+        {
+            // Not polling: whoever listened is told to stop, and says nothing when it has.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    fn venue(&self) -> std::sync::MutexGuard<'_, Option<Box<dyn Venue>>> {
+        let venue = self.venue.lock();
+        venue.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// The vendor is there again, on the same port and without memory.
@@ -207,11 +215,7 @@ impl Trial {
         for _ in 0..100 {
             if let Ok(fresh) = (self.candidate.start)(self.port).await {
                 let scene = fresh.stage();
-                let mut venue = self
-                    .venue
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                *venue = Some(fresh);
+                *self.venue() = Some(fresh);
                 return Ok(scene);
             }
             // Not polling: the port may take a moment to be free.
