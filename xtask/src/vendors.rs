@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use crate::process::Running;
 use crate::{command, debian};
 
-/// A bot's token in a form that every platform takes.
+/// A bot's token, where the folder has none of its own in `token.txt`.
 const TOKEN: &str = "1000001:simulated";
 
 /// As a step of the tests.
@@ -44,13 +44,18 @@ fn meet(room: &Path, folder: &Path) -> anyhow::Result<()> {
     install(room, folder)?;
     let mut vendor = Command::new(command::root().join("target/debug/talaria-sim"));
     vendor.arg(platform).args(["--listen", "127.0.0.1:0"]);
+    // What else the vendor is started with, where it has to know its bots.
+    let arguments = std::fs::read_to_string(folder.join("vendor.txt")).unwrap_or_default();
+    vendor.args(arguments.split_whitespace());
     let (_vendor, url) =
         Running::start(&mut vendor, |line| line.starts_with("http").then_some(line))?;
+    let token = std::fs::read_to_string(folder.join("token.txt"));
+    let token = token.as_deref().map_or(TOKEN, str::trim);
     for (script, with) in [("check.py", "v/bin/python"), ("check.mjs", "node")] {
         let script = folder.join(script);
         if script.is_file() {
             let mut client = Command::new(with);
-            client.arg(script).args([&url, TOKEN]);
+            client.arg(script).args([&url, token]);
             command::succeed(client.current_dir(room))?;
         }
     }

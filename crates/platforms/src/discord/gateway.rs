@@ -18,7 +18,7 @@ const INTENTS: u32 = 1 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13 | 1 << 15;
 /// No heart beats faster, whatever is said; nor slower, so that a connection that has gone mute is noticed within a
 /// minute: Discord asks for a beat every 41 seconds, and takes more.
 const FASTEST: Duration = Duration::from_millis(50);
-const SLOWEST: Duration = Duration::from_secs(25);
+const SLOWEST: Duration = Duration::from_secs(20);
 
 /// What was heard.
 #[derive(Debug, Clone, PartialEq)]

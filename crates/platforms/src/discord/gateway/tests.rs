@@ -17,7 +17,7 @@ fn every_word_is_heard() {
     for (frame, expected) in [
         (
             r#"{"op":10,"d":{"heartbeat_interval":45000}}"#,
-            Some(Heard::Hello(Duration::from_secs(25))),
+            Some(Heard::Hello(Duration::from_secs(20))),
         ),
         (
             r#"{"op":10,"d":{"heartbeat_interval":10000}}"#,
