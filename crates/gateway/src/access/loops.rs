@@ -2,7 +2,7 @@
 //! a minute and a half, without a person in between, are enough: then nothing of theirs counts in that chat for ten
 //! minutes, and the operator is told once.
 //!
-//! [`Window`] is the rule; [`Watch`] keeps one for each chat that needs it, in memory.
+//! [`Window`] is the rule; `Watch` keeps one for each chat that needs it, in memory.
 
 #[cfg(test)]
 mod tests;
