@@ -14,8 +14,8 @@ use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::machine::RunState;
 use talaria_domain::names::{ProfileName, RunnerId};
 use talaria_domain::run::RunOutcome;
-use talaria_store::Tx;
 use talaria_store::views::{self, RunView, Wanted};
+use talaria_store::{Tx, runs};
 
 use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
@@ -179,6 +179,9 @@ async fn revoke(
     Named(run): Named<RunId>,
     Sent(taking): Sent<Taking>,
 ) -> Result<Json<Taken>, ApiError> {
+    // Whether there is such a run comes first: what is said about one that is not there does not matter.
+    let known = app.shared.ledger.read(move |tx| runs::get(tx, run));
+    known.await?;
     let runs = app.shared.rights.revoke(run, taking.what()?).await?;
     Ok(Json(Taken { runs }))
 }
