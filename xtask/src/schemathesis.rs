@@ -26,7 +26,8 @@ const SEED: &str = "1";
 ///
 /// - streams of events, which end when their conversation or their run does, not when a check would like it;
 /// - `positive_data_acceptance` where a body that fits the document may still be refused, because no schema can say it:
-///   that the last message is the user's, that a place to send to is there, that two fields only go together.
+///   that the last message is the user's, that a place to send to is there, that two fields only go together;
+/// - `negative_data_rejection` for keys: a scope that is named twice is named.
 const SETTINGS: &str = r#"
 workers = 1
 request-timeout = 20.0
@@ -40,8 +41,12 @@ include-path-regex = "/events$"
 enabled = false
 
 [[operations]]
-include-path-regex = "^/(v1/(chat/completions|responses(/.id.)?|runs(/.id./approval)?)|api/(send|questions/.id.))$"
+include-path-regex = "^/(v1/(chat/completions|responses(/.id.)?|runs(/.id./approval)?)|api/(send|questions/.id.|runs/.id./revoke|pairing/[a-z]+))$"
 checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+include-path-regex = "^/api/keys$"
+checks.negative_data_rejection.enabled = false
 "#;
 
 /// Without tools: what is made up here is not to be run.
