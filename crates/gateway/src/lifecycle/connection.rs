@@ -27,8 +27,9 @@ pub(super) async fn keep(shared: Arc<Shared>, index: usize) {
     let name = account.adapter.account();
     let mut pause = SHORTEST;
     let mut told = None;
+    // Once only: an account that is being connected again is still what it was, and why, until it has proved itself.
+    shared.pulse.set(name, Condition::Starting);
     loop {
-        shared.pulse.set(name, Condition::Starting);
         let connected_at = shared.now();
         let Some(condition) = receive(&shared, account).await else {
             shared.pulse.set(name, Condition::Stopped);

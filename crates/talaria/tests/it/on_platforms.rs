@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use talaria_sim::certify::Candidate;
 use talaria_sim::vendor::venue::{Sight, Venue};
-use talaria_sim::vendor::{On, Press, Shown, Written};
-use talaria_sim::{crash, telegram};
+use talaria_sim::vendor::{Fault, On, Press, Shown, Written};
+use talaria_sim::{crash, discord, telegram};
 
 use crate::killing_a_run::caller::Caller;
 use crate::program::Home;
@@ -181,6 +181,17 @@ async fn a_sick_platform_says_so_and_the_others_are_served() {
     let server = telegram::start("127.0.0.1:0", telegram::Terms::of([good]))
         .await
         .unwrap();
+    let beating = discord::Terms {
+        heartbeat: Duration::from_secs(2),
+        ..discord::Terms::for_tokens(["mute"])
+    };
+    let mute = discord::start("127.0.0.1:0", beating).await.unwrap();
+    mute.vendor().order(Fault {
+        on: On::Connect,
+        mishap: "hang".parse().unwrap(),
+        retry_after: None,
+        times: 1_000,
+    });
     let account = |name: &str, platform: &str, (token, url): (&str, &str)| {
         format!(
             "[[account]]\nplatform = \"{platform}\"\nname = \"{name}\"\ntoken = \"{token}\"\n\
@@ -196,6 +207,7 @@ async fn a_sick_platform_says_so_and_the_others_are_served() {
             "telegram",
             ("5003:nowhere", "http://no-such-host.invalid"),
         ),
+        account("mute", "discord", ("mute", &mute.url())),
     ];
     home.write("talaria.toml", &text.concat(), 0o600);
     let (mut gateway, _log) = started(&home).await;
@@ -205,6 +217,7 @@ async fn a_sick_platform_says_so_and_the_others_are_served() {
             ("good", "connected"),
             ("revoked", "auth_failed"),
             ("nowhere", "degraded"),
+            ("mute", "degraded"),
         ];
         let mut status = Value::Null;
         while expected
