@@ -67,6 +67,10 @@ impl Runner for NativeRunner {
         self.model.window()
     }
 
+    fn wants_state(&self) -> bool {
+        false
+    }
+
     fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>> {
         Box::pin(async move {
             let summary = self.model.summarise(said).await;

@@ -30,6 +30,12 @@ pub trait Runner: Send + Sync {
     /// How much history it can be shown, in tokens.
     fn window(&self) -> usize;
 
+    /// Whether it wants to be given what is remembered when a turn begins. One that asks for it later, or never, costs
+    /// its turns nothing.
+    fn wants_state(&self) -> bool {
+        true
+    }
+
     /// Says in short what was said, so that the summary can stand for it.
     fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>>;
 }

@@ -5,19 +5,16 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use talaria_domain::authority::{Authority, Grant, ResourceKind, Right, intersect};
+use talaria_domain::authority::{Authority, Frozen, Grant, ResourceKind, Right, intersect};
 use talaria_domain::binding::{
     self, Binding, BindingScope, DeliveryPolicy, Unresolved, event_name,
 };
 use talaria_domain::descriptor::{Descriptor, FileOperation, StoreName, StoreOperation};
 use talaria_domain::event::{Event, EventKind};
-use talaria_domain::ids::SessionId;
 use talaria_domain::names::BindingId;
 use talaria_domain::runner::Runner;
-use talaria_domain::scope::StatePolicy;
 
 use crate::settings::ProfileSettings;
-use crate::state::rules::{Drawers, Facts, Owner};
 
 /// Bindings of which no two can be taken for each other.
 #[derive(Clone, Default)]
@@ -48,11 +45,13 @@ pub enum Thinker {
     },
 }
 
-/// What was decided for one run.
+/// What was decided for one run. Cheap to copy: most runs of a profile have the same.
 #[derive(Clone)]
 pub(crate) struct Chosen {
     pub(crate) id: BindingId,
-    pub(crate) profile: ProfileSettings,
+    pub(crate) profile: Arc<ProfileSettings>,
+    /// The profile's authority, made ready to be asked at every effect.
+    pub(crate) frozen: Arc<Frozen>,
     pub(crate) config: Map<String, Value>,
     pub(crate) delivery: DeliveryPolicy,
     /// Whether a binding says what it may use.
@@ -60,19 +59,25 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Where what a run remembers is kept: its identities come from the event it answers.
-    pub(crate) fn drawers(
-        &self,
-        policy: &StatePolicy,
-        (event, session): (&Event, SessionId),
-    ) -> Drawers {
-        let owner = Owner {
-            profile: self.profile.profile.name.clone(),
-            runner: self.profile.profile.runner.clone(),
-            binding: self.id.clone(),
-            policy: policy.clone(),
-        };
-        Drawers::of(&owner, &Facts::of(event, session))
+    /// What a profile says by itself.
+    pub(crate) fn own(profile: &ProfileSettings) -> Self {
+        let mut own = profile.clone();
+        own.authority.state = profile.profile.state.clone();
+        Self {
+            id: BindingScope::Profile(profile.profile.name.clone()).identity(),
+            frozen: Arc::new(own.authority.clone().freeze()),
+            profile: Arc::new(own),
+            config: Map::new(),
+            delivery: DeliveryPolicy::default(),
+            is_bound: false,
+        }
+    }
+
+    /// The same with another authority.
+    pub(crate) fn with(mut self, authority: Authority) -> Self {
+        self.frozen = Arc::new(authority.clone().freeze());
+        Arc::make_mut(&mut self.profile).authority = authority;
+        self
     }
 }
 
@@ -99,47 +104,44 @@ impl Bindings {
         self.0.iter().find(|bound| bound.binding.id == found.id)
     }
 
-    /// Who thinks about these events, and what they may use.
-    pub(crate) fn choose(&self, profile: &ProfileSettings, events: &[Event]) -> Chosen {
-        let bound = events.first().and_then(|first| self.find(profile, first));
-        let mut chosen = Chosen {
-            id: own_id(profile),
-            profile: profile.clone(),
-            config: Map::new(),
-            delivery: DeliveryPolicy::default(),
-            is_bound: false,
-        };
-        chosen.profile.authority.state = profile.profile.state.clone();
+    /// Who thinks about these events, and what they may use; `own` is what the profile says by itself.
+    pub(crate) fn choose(&self, own: &Chosen, events: &[Event]) -> Chosen {
+        let bound = events
+            .first()
+            .and_then(|first| self.find(&own.profile, first));
         let Some(bound) = bound else {
-            return chosen;
+            return own.clone();
         };
-        let native = Descriptor::native();
+        let mut profile = (*own.profile).clone();
+        let native;
         let descriptor = match &bound.thinker {
-            Thinker::Own => return chosen,
-            Thinker::Profile => &native,
+            Thinker::Own => return own.clone(),
+            Thinker::Profile => {
+                native = Descriptor::native();
+                &native
+            }
             Thinker::Other { descriptor, runner } => {
-                chosen.profile.runner = Arc::clone(runner);
-                chosen.profile.profile.runner = descriptor.name.id();
+                profile.runner = Arc::clone(runner);
+                profile.profile.runner = descriptor.name.id();
                 descriptor
             }
         };
         let Binding {
             id, config, policy, ..
         } = &bound.binding;
-        let scope = surroundings(&profile.authority, events);
-        chosen.profile.authority = intersect(&descriptor.permissions, policy, &scope);
-        chosen.profile.profile.state = policy.state.clone();
-        chosen.delivery = policy.delivery;
-        chosen.is_bound = true;
-        chosen.config.clone_from(config);
-        chosen.id = id.clone();
-        chosen
+        let scope = surroundings(&own.profile.authority, events);
+        let authority = intersect(&descriptor.permissions, policy, &scope);
+        profile.profile.state = policy.state.clone();
+        let chosen = Chosen {
+            id: id.clone(),
+            profile: Arc::new(profile),
+            frozen: Arc::clone(&own.frozen),
+            config: config.clone(),
+            delivery: policy.delivery,
+            is_bound: true,
+        };
+        chosen.with(authority)
     }
-}
-
-/// What remembers when nothing but the profile is said.
-fn own_id(profile: &ProfileSettings) -> BindingId {
-    BindingScope::Profile(profile.profile.name.clone()).identity()
 }
 
 /// What there is where a run thinks: what its profile has, its stores, the files that came with what was said.

@@ -153,7 +153,7 @@ impl Front {
                     control::start(shared, id);
                 }
                 if let (Some(begun), Some(seat)) = (admitted.begun, seat) {
-                    lanes::run(shared, *begun, seat);
+                    lanes::run(shared, begun, seat);
                 }
                 Ok(Accepted::Recorded { event: id, session })
             }

@@ -26,11 +26,11 @@ pub(crate) fn knock(shared: &Arc<Shared>, session: SessionId) {
 }
 
 /// Runs a turn that has begun when its event was taken in.
-pub(crate) fn run(shared: &Arc<Shared>, begun: Begun, seat: Seat) {
+pub(crate) fn run(shared: &Arc<Shared>, begun: Box<Begun>, seat: Seat) {
     let this = Arc::clone(shared);
     shared.spawn(async move {
         let session = begun.session();
-        let next = turns::take_turn(&this, Arc::new(begun)).await;
+        let next = turns::take_turn(&this, Arc::from(begun)).await;
         drop(seat);
         if matches!(next, Next::Again) {
             knock(&this, session);

@@ -36,6 +36,7 @@ use crate::access::doors::Doors;
 use crate::access::grants;
 use crate::access::lodge::Lodge;
 use crate::asking::Waits;
+use crate::binding::Chosen;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
 use crate::intake::{Front, cursor};
@@ -99,11 +100,14 @@ impl Gateway {
             tracing::warn!(?rescued, "an earlier process stopped in the middle of this");
         }
         let wakes = ledger.subscribe();
+        let own = settings.profiles.iter();
+        let own = own.map(|(name, profile)| (name.clone(), Chosen::own(profile)));
         let shared = Arc::new(Shared {
             ledger,
             clock,
             ids,
             turns: Semaphore::new(settings.limits.turns),
+            own: own.collect(),
             settings,
             watchers: Watchers::default(),
             lanes: Dispatch::default(),
@@ -117,6 +121,7 @@ impl Gateway {
             waits: Waits::default(),
             jobs_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
+            said: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
             stop: CancellationToken::new(),
             killed: CancellationToken::new(),
@@ -131,6 +136,7 @@ impl Gateway {
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
         shared.spawn(registry::close::idle_runs(Arc::clone(&shared)));
         shared.spawn(housekeeping::keep_house(Arc::clone(&shared)));
+        shared.spawn(housekeeping::keep_index(Arc::clone(&shared)));
         for index in 0..shared.settings.accounts.len() {
             shared.spawn(connection::keep(Arc::clone(&shared), index));
         }

@@ -1,12 +1,13 @@
 //! What all stages of one gateway share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use talaria_domain::address::TargetKey;
 use talaria_domain::clock::{Clock, Timestamp};
 use talaria_domain::ids::{Ids, SessionId};
+use talaria_domain::names::ProfileName;
 use talaria_store::Ledger;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -14,6 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::access::lodge::Lodge;
 use crate::asking::Waits;
+use crate::binding::Chosen;
 use crate::delivery::pace::Pace;
 use crate::dispatch::Dispatch;
 use crate::lifecycle::health::Pulse;
@@ -27,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) settings: Settings,
+    /// What each profile says by itself, made ready once.
+    pub(crate) own: BTreeMap<ProfileName, Chosen>,
     pub(crate) watchers: Watchers,
     pub(crate) lanes: Dispatch<SessionId>,
     pub(crate) targets: Dispatch<TargetKey>,
@@ -44,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) jobs_changed: Notify,
     /// A turn or a target has ended its work.
     pub(crate) changed: Notify,
+    /// Something was said that is not in the index yet.
+    pub(crate) said: Notify,
     /// No new turns are begun.
     pub(crate) is_draining: AtomicBool,
     /// Everything ends.
@@ -56,6 +62,8 @@ impl Shared {
     /// The one way to start a task: it is waited for when the gateway stops, and dropped when it is killed.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let killed = self.killed.clone();
+        // Some are large, and every wrapping would copy them once more.
+        let task = Box::pin(task);
         self.tasks.spawn(async move {
             tokio::select! {
                 biased;

@@ -68,7 +68,7 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
             shared.watchers.tell_all(told);
             Next::Again
         }
-        Ok(Begin::Turn(begun)) => take_turn(shared, Arc::new(*begun)).await,
+        Ok(Begin::Turn(begun)) => take_turn(shared, Arc::from(begun)).await,
         Err(error) => {
             tracing::warn!(%session, %error, "a turn could not begin");
             Next::Later(shared.now().plus(LEDGER_PAUSE))
@@ -100,6 +100,7 @@ pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
     shared.waits.forget(run);
     let is_knocked = shared.running.end(run);
     shared.changed.notify_waiters();
+    shared.said.notify_one();
     match rest {
         Rest::Empty if !is_knocked => Next::Nothing,
         Rest::Empty | Rest::Unknown => Next::Again,
@@ -117,7 +118,7 @@ fn register(
         session: begun.session(),
         runner: begun.profile.profile.runner.clone(),
         binding: begun.binding.clone(),
-        authority: Arc::new(begun.authority().clone().freeze()),
+        authority: begun.frozen(),
         idle: shared.settings.limits.idle_run,
         at: shared.now(),
         stop: stop.clone(),

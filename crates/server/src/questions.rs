@@ -113,7 +113,7 @@ pub(crate) async fn answer(
     let id = EventId::next(&*app.shared.ids, now);
     let event = Event {
         id,
-        dedupe: DedupeKey::derive(&address.platform, &address.account, &id.to_string()),
+        dedupe: DedupeKey::own(id),
         address,
         principal: caller.principal.clone(),
         message: None,

@@ -10,6 +10,10 @@ use crate::tx::Tx;
 
 /// Records the key for `event`, or gives the event that was recorded under it before.
 pub fn record(tx: &mut Tx<'_>, key: DedupeKey, event: EventId) -> Result<Option<EventId>> {
+    if key == DedupeKey::own(event) {
+        // Its id is unique in the inbox already.
+        return Ok(None);
+    }
     let recorded = tx.execute(
         "INSERT INTO dedupe (dedupe_key, event_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         bind![key, event],

@@ -1,7 +1,8 @@
 //! Searchable history. Who asks is part of the query itself: another principal's words are not found, not filtered
 //! out afterwards. The index is derived from the transcripts and can be rebuilt at any time.
 //!
-//! On SQLite, entries go into the index many at a time; a search looks through the few that are not in it yet.
+//! On SQLite, entries go into the index later, many at a time, when there is time for it; a search looks through those
+//! that are not in it yet. While nobody finds the time, the writer keeps them from becoming too many.
 //!
 //! Both engines hold the same terms: texts are cut into words here, and writing without spaces into single
 //! characters, so that a search means the same on both.
@@ -53,6 +54,10 @@ pub fn terms(text: &str) -> BTreeSet<String> {
         if terms.len() >= TERMS {
             break;
         }
+        if word.is_ascii() && word.len() <= TERM_BYTES {
+            terms.insert(word.to_ascii_lowercase());
+            continue;
+        }
         let word = word.to_lowercase();
         let mut rest = String::new();
         for char in word.chars().filter(|char| char.is_alphanumeric()) {
@@ -76,18 +81,36 @@ const fn is_unspaced(char: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// How many entries go into the index at a time on SQLite.
-const BATCH: i64 = 256;
+/// How many entries the writer looks at together on SQLite.
+const BATCH: u32 = 256;
+/// How many may be missing in the index: looking through them takes a search some milliseconds.
+const BACKLOG: i64 = 16_384;
 
-/// An entry was appended: adds it, or those that have gathered.
+/// An entry was appended: adds it, or some that have waited for too long.
 pub(crate) fn note(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
     match tx.dialect() {
         Dialect::Postgres => index(tx, entry, owner, text),
-        Dialect::Sqlite if entry % BATCH == 0 => {
+        Dialect::Sqlite if entry % i64::from(BATCH) == 0 => {
             let after = indexed_to(tx)?;
-            rebuild_from(tx, after, u32::MAX).map(drop)
+            if entry - after > BACKLOG {
+                // Faster than they come.
+                rebuild_from(tx, after, 2 * BATCH)?;
+            }
+            Ok(())
         }
         Dialect::Sqlite => Ok(()),
+    }
+}
+
+/// Adds some of the entries that wait to be; says whether there may be more.
+pub fn catch_up(tx: &mut Tx<'_>) -> Result<bool> {
+    match tx.dialect() {
+        // They never wait there.
+        Dialect::Postgres => Ok(false),
+        Dialect::Sqlite => {
+            let after = indexed_to(tx)?;
+            Ok(rebuild_from(tx, after, BATCH)?.is_some())
+        }
     }
 }
 

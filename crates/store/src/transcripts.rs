@@ -83,14 +83,14 @@ pub struct Utterance {
 }
 
 fn read(row: &Row<'_>) -> Result<Entry> {
-    let (speaker, visibility) = (row.get::<String>(1)?, row.get::<String>(5)?);
+    let (speaker, visibility) = (row.text(1)?, row.text(5)?);
     Ok(Entry {
         seq: row.get(0)?,
-        speaker: named(&speaker, Speaker::parse(&speaker))?,
+        speaker: named(speaker, Speaker::parse(speaker))?,
         text: row.get(2)?,
         detail: row.json(3)?,
         run: row.get(4)?,
-        visibility: named(&visibility, Visibility::parse(&visibility))?,
+        visibility: named(visibility, Visibility::parse(visibility))?,
         at: row.get(6)?,
     })
 }

@@ -169,14 +169,25 @@ impl<'r> Row<'r> {
         })
     }
 
+    /// A text, where it stands.
+    pub(crate) fn text(&self, column: usize) -> Result<&str> {
+        match self.value(column)? {
+            Value::Text(text) => Ok(text),
+            _ => Err(StoreError::unreadable(
+                "row",
+                &format!("expected a text in column {column}"),
+            )),
+        }
+    }
+
     /// A state by its stored name.
     pub fn state<M: Machine>(&self, column: usize) -> Result<M> {
-        parse_state(&self.get::<String>(column)?)
+        parse_state(self.text(column)?)
     }
 
     /// A value stored as JSON.
     pub fn json<T: DeserializeOwned>(&self, column: usize) -> Result<T> {
-        from_json("value", &self.get::<String>(column)?)
+        from_json("value", self.text(column)?)
     }
 
     /// Every value, in order.

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use serde_json::Value;
+use serde::Serialize;
 use talaria_domain::runner::Stopped;
 use tokio::time;
+use tokio_util::bytes::Bytes;
 
 use super::fault::Fault;
 use super::link::Link;
@@ -39,10 +40,16 @@ pub(super) trait Reader: Default + Send {
 pub(super) async fn ask<R: Reader>(
     link: &Link,
     headers: HeaderMap,
-    body: &Value,
+    body: &impl Serialize,
     heard: &dyn Heard,
 ) -> Result<Answer, ModelError> {
-    let body = body.to_string();
+    let body = match serde_json::to_vec(body) {
+        Ok(body) => Bytes::from(body),
+        Err(error) => {
+            let fault = Fault::Misconfigured(format!("the request has no JSON form: {error}"));
+            return Err(link.error(fault, Progress::Nothing, 0));
+        }
+    };
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -97,7 +104,7 @@ impl Listening<'_> {
     async fn attempt<R: Reader>(
         &mut self,
         headers: HeaderMap,
-        body: String,
+        body: Bytes,
     ) -> Result<Answer, Trouble> {
         let Some(url) = self.link.url.clone() else {
             let why = "`base_url` is not an address such as http://127.0.0.1:11434/v1";
@@ -121,7 +128,7 @@ impl Listening<'_> {
     }
 
     /// Everything up to the first byte that is not a blank.
-    async fn first_piece(&self, body: &mut Body) -> Result<Vec<u8>, Fault> {
+    async fn first_piece(&self, body: &mut Body) -> Result<Bytes, Fault> {
         while let Some(piece) = body.next().await? {
             if !piece.trim_ascii_start().is_empty() {
                 body.patience = self.link.patience.between_pieces;
@@ -134,9 +141,9 @@ impl Listening<'_> {
     async fn hear_whole<R: Reader>(
         &mut self,
         mut body: Body,
-        first: Vec<u8>,
+        first: Bytes,
     ) -> Result<Answer, Trouble> {
-        let whole = body.rest(first, MOST_WHOLE_BYTES).await?;
+        let whole = body.rest(first.into(), MOST_WHOLE_BYTES).await?;
         let answer = R::whole(&String::from_utf8_lossy(&whole))?;
         let reasoning = Delta::Reasoning(answer.reasoning.clone());
         let deltas = vec![reasoning, Delta::Text(answer.text.clone())];
@@ -147,7 +154,7 @@ impl Listening<'_> {
     async fn hear_stream<R: Reader>(
         &mut self,
         mut body: Body,
-        first: Vec<u8>,
+        first: Bytes,
     ) -> Result<Answer, Trouble> {
         let mut decoder = Decoder::default();
         let mut reader = R::default();
@@ -191,9 +198,8 @@ struct Body {
 }
 
 impl Body {
-    async fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
-        let piece = in_time(self.patience, self.response.chunk()).await?;
-        Ok(piece.map(Vec::from))
+    async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+        in_time(self.patience, self.response.chunk()).await
     }
 
     async fn rest(&mut self, mut start: Vec<u8>, most: usize) -> Result<Vec<u8>, Fault> {

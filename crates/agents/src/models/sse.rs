@@ -35,15 +35,19 @@ impl Decoder {
     /// Takes the next bytes and answers the events that they complete.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, Endless> {
         let mut events = Vec::new();
-        for &byte in bytes {
-            let continues_end = self.is_after_cr && byte == b'\n';
-            self.is_after_cr = byte == b'\r';
-            match byte {
-                _ if continues_end => {}
-                b'\n' | b'\r' => events.extend(self.end_line()),
-                _ => self.line.push(byte),
-            }
+        let mut rest = bytes;
+        if self.is_after_cr {
+            self.is_after_cr = rest.is_empty();
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
+        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (line, end) = rest.split_at(at);
+            self.line.extend_from_slice(line);
+            events.extend(self.end_line());
+            self.is_after_cr = end == b"\r";
+            rest = end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..]);
+        }
+        self.line.extend_from_slice(rest);
         let held = self.pending.as_ref().map_or(0, |event| event.data.len());
         if self.line.len() + held > MOST_BYTES {
             return Err(Endless);
@@ -57,11 +61,18 @@ impl Decoder {
     }
 
     fn end_line(&mut self) -> Option<Event> {
-        let bytes = std::mem::take(&mut self.line);
-        let line = String::from_utf8_lossy(&bytes);
+        let mut bytes = std::mem::take(&mut self.line);
+        let event = self.read_line(&String::from_utf8_lossy(&bytes));
+        bytes.clear();
+        // The next line needs room, too.
+        self.line = bytes;
+        event
+    }
+
+    fn read_line(&mut self, line: &str) -> Option<Event> {
         let line = match line.strip_prefix('\u{feff}') {
             Some(rest) if !self.is_past_mark => rest,
-            _ => &line,
+            _ => line,
         };
         self.is_past_mark = true;
         if line.is_empty() {

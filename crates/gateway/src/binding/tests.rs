@@ -97,7 +97,7 @@ fn policy(tools: &[&str], files: bool) -> Policy {
 
 #[test]
 fn without_a_binding_the_profile_decides() {
-    let chosen = Bindings::default().choose(&profile(), &said(&[]));
+    let chosen = Bindings::default().choose(&Chosen::own(&profile()), &said(&[]));
     assert_eq!(chosen.id.as_str(), "profile:assistant");
     assert_eq!(chosen.profile.profile.runner.as_str(), "native");
     assert_eq!(chosen.profile.authority, profile().authority);
@@ -108,7 +108,7 @@ fn without_a_binding_the_profile_decides() {
 fn what_the_profile_may_remember_is_part_of_what_is_frozen() {
     let mut forgetful = profile();
     forgetful.profile.state.enable = false;
-    let chosen = Bindings::default().choose(&forgetful, &said(&[]));
+    let chosen = Bindings::default().choose(&Chosen::own(&forgetful), &said(&[]));
     assert!(!chosen.profile.authority.state.enable);
 }
 
@@ -122,7 +122,7 @@ fn under_a_binding_a_run_may_what_runner_binding_and_profile_all_allow() {
         ..policy(&["terminal", "launch"], true)
     };
     let bindings = Bindings::of(vec![bound(BindingScope::Global, policy.clone())]).unwrap();
-    let chosen = bindings.choose(&profile(), &said(&["a.pdf"]));
+    let chosen = bindings.choose(&Chosen::own(&profile()), &said(&["a.pdf"]));
     let expected = Authority {
         rights: Right::ALL.into(),
         state: policy.state,
@@ -148,8 +148,8 @@ fn files_are_those_of_what_was_said_and_only_where_the_binding_says_so() {
     let open = Bindings::of(vec![bound(BindingScope::Global, policy(&[], true))]).unwrap();
     let closed = Bindings::of(vec![bound(BindingScope::Global, policy(&[], false))]).unwrap();
     let may = |bindings: &Bindings, file: &str| {
-        let chosen = bindings.choose(&profile(), &said(&["a.pdf"]));
-        let authority = chosen.profile.authority;
+        let chosen = bindings.choose(&Chosen::own(&profile()), &said(&["a.pdf"]));
+        let authority = &chosen.profile.authority;
         authority.allows(ResourceKind::File, file, "read")
     };
     assert!(may(&open, "a.pdf") && !may(&open, "b.pdf") && !may(&closed, "a.pdf"));
@@ -180,13 +180,16 @@ fn the_profiles_own_runner_under_a_binding_is_narrowed_and_alone_is_not() {
     let mut narrowed = bound(BindingScope::Global, policy(&["files"], false));
     narrowed.thinker = Thinker::Profile;
     let bindings = Bindings::of(vec![narrowed]).unwrap();
-    let authority = bindings.choose(&profile(), &said(&[])).profile.authority;
+    let authority = &bindings
+        .choose(&Chosen::own(&profile()), &said(&[]))
+        .profile
+        .authority;
     assert!(authority.allows(ResourceKind::Tool, "files", "call"));
     assert!(!authority.allows(ResourceKind::Tool, "terminal", "call"));
     let mut own = bound(BindingScope::Global, Policy::default());
     own.thinker = Thinker::Own;
     let bindings = Bindings::of(vec![own]).unwrap();
-    let chosen = bindings.choose(&profile(), &said(&[]));
+    let chosen = bindings.choose(&Chosen::own(&profile()), &said(&[]));
     assert_eq!(chosen.profile.authority, profile().authority);
     assert_eq!(chosen.id.as_str(), "profile:assistant");
 }

@@ -1,10 +1,11 @@
-//! Keeps the ledger and the kept files from growing for ever: what has ended and is old enough is pruned, a little at a
-//! time, so that no message waits for it.
+//! Keeps the ledger and the kept files from growing for ever: what has ended and is old enough is pruned. And what was
+//! said is put where it is found quickly. Both a little at a time, so that no message waits for it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use talaria_store::maintenance::prune::{Retention, prune};
+use talaria_store::search;
 
 use crate::files::sweep;
 use crate::shared::Shared;
@@ -15,6 +16,35 @@ const PERIOD: Duration = Duration::from_hours(1);
 const FIRST: Duration = Duration::from_mins(10);
 /// How much goes in one commit.
 const BATCH: u32 = 200;
+/// How long after something was said it goes into the index: the more at once the cheaper.
+const INDEX_AFTER: Duration = Duration::from_secs(30);
+
+/// Puts what was said into the index for as long as the gateway runs.
+pub(crate) async fn keep_index(shared: Arc<Shared>) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shared.stop.cancelled() => return,
+            () = shared.said.notified() => {}
+        }
+        tokio::select! {
+            biased;
+            () = shared.stop.cancelled() => return,
+            // Not polling: something was said, and more may follow.
+            () = tokio::time::sleep(INDEX_AFTER) => {}
+        }
+        while !shared.stop.is_cancelled() {
+            match shared.ledger.write(search::catch_up).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "what was said could not be put into the index; searches are slower");
+                    break;
+                }
+            }
+        }
+    }
+}
 
 /// Prunes for as long as the gateway runs.
 pub(crate) async fn keep_house(shared: Arc<Shared>) {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
-use talaria_domain::authority::{Authority, ResourceKind};
+use talaria_domain::authority::{Authority, Frozen, ResourceKind};
 use talaria_domain::binding::DeliveryPolicy;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Attachment, Event, Wishes};
@@ -23,6 +23,7 @@ use super::envelope::{self, Company};
 use super::resume::{self, Resume};
 use super::{errand, history};
 use crate::asking;
+use crate::binding::Chosen;
 use crate::delivery::say::{self, Place, Statement};
 use crate::jobs::delegation::{self, Errand};
 use crate::jobs::keep::Told;
@@ -32,7 +33,7 @@ use crate::registry::revoke;
 use crate::settings::ProfileSettings;
 use crate::shared::Shared;
 use crate::state;
-use crate::state::rules::Drawers;
+use crate::state::rules::{Drawers, Facts, Owner};
 
 /// How much of a journal is looked at to decide whether to do a turn again.
 const JOURNAL: u32 = 100_000;
@@ -60,14 +61,16 @@ pub(crate) struct Begun {
     pub(crate) fetched: OnceLock<Vec<Event>>,
     pub(crate) run: RunId,
     /// The profile, with the runner and the authority that its binding gives it.
-    pub(crate) profile: ProfileSettings,
+    pub(crate) profile: Arc<ProfileSettings>,
+    frozen: Arc<Frozen>,
     pub(crate) binding: BindingId,
     pub(crate) config: Map<String, Value>,
     pub(crate) delivery: DeliveryPolicy,
     /// Whether its binding says what it may use.
     pub(crate) is_bound: bool,
-    /// Where what it remembers is kept, and what of it there is.
-    pub(crate) drawers: Drawers,
+    /// Where what it remembers is kept, once somebody asked.
+    drawers: OnceLock<Drawers>,
+    /// What of it the runner is given.
     pub(crate) snapshot: Snapshot,
     pub(crate) place: Place,
     pub(crate) company: Company,
@@ -87,6 +90,28 @@ impl Begun {
     pub(crate) fn authority(&self) -> &Authority {
         let own = &self.profile.authority;
         self.errand.as_ref().map_or(own, |errand| &errand.authority)
+    }
+
+    /// The same, made ready to be asked at every effect.
+    pub(crate) fn frozen(&self) -> Arc<Frozen> {
+        match &self.errand {
+            Some(errand) => Arc::new(errand.authority.clone().freeze()),
+            None => Arc::clone(&self.frozen),
+        }
+    }
+
+    /// Where what it remembers is kept: its identities come from the event it answers.
+    pub(crate) fn drawers(&self) -> &Drawers {
+        self.drawers.get_or_init(|| {
+            let profile = &self.profile.profile;
+            let owner = Owner {
+                profile: profile.name.clone(),
+                runner: profile.runner.clone(),
+                binding: self.binding.clone(),
+                policy: self.authority().state.clone(),
+            };
+            Drawers::of(&owner, &Facts::of(&self.row.event, self.session()))
+        })
     }
 
     /// How many delegations it is away from a person.
@@ -156,7 +181,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     let before = head.run;
     let row = inbox::take(tx, &lease, head, run)?;
     let key = sessions::origin_of(tx, session)?;
-    let Some(profile) = shared.settings.profiles.get(&key.profile) else {
+    let Some(own) = shared.own.get(&key.profile) else {
         let place = Place::of_event(&row.event, session, &key.profile);
         let reason = format!(
             "the profile {:?} is not configured any more",
@@ -164,7 +189,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
         );
         return give_up(tx, shared, (&lease, &row), &place, &reason);
     };
-    let begun = gather(tx, shared, (lease, row, run, before), profile, &key)?;
+    let begun = gather(tx, shared, (lease, row, run, before), own, &key)?;
     if begun.errand.as_ref().is_some_and(|errand| errand.is_over) {
         inbox::discard(tx, begun.row.event.id, "its job has ended", now)?;
         leases::release(tx, &begun.lease)?;
@@ -206,7 +231,7 @@ fn gather(
     tx: &mut Tx<'_>,
     shared: &Shared,
     (lease, row, run, before): (Lease, InboxRow, RunId, Option<RunId>),
-    profile: &ProfileSettings,
+    own: &Chosen,
     key: &SessionKey,
 ) -> Result<Begun> {
     let (session, now) = (row.session, shared.now());
@@ -230,29 +255,27 @@ fn gather(
         events.extend(rest.into_iter().take(merged.len()));
     }
     let source = Source::of(&row.event.address, &row.event.principal);
-    let company = if profile.profile.sharing.is_shared(&source) {
+    let company = if own.profile.profile.sharing.is_shared(&source) {
         Company::Shared
     } else {
         Company::Alone
     };
-    let mut chosen = shared.settings.bindings.choose(profile, &events);
+    let mut chosen = shared.settings.bindings.choose(own, &events);
     if before.is_some() {
         // What was taken away from an earlier attempt stays away.
-        let authority = &chosen.profile.authority;
-        chosen.profile.authority = revoke::left_for(tx, row.event.id, authority)?;
+        let left = revoke::left_for(tx, row.event.id, &chosen.profile.authority)?;
+        chosen = chosen.with(left);
     }
     let errand = delegation::errand_of(tx, &row)?;
     let errand = errand.map(|errand| errand.within(&chosen.profile.authority));
-    let authority = errand.as_ref().map(|errand| &errand.authority);
-    let policy = &authority.unwrap_or(&chosen.profile.authority).state;
-    let drawers = chosen.drawers(policy, (&row.event, session));
     // The anchor is the last of several: that is where the conversation is.
     let last = events.last().unwrap_or(&row.event);
-    Ok(Begun {
+    let mut begun = Begun {
         place: Place::of_event(last, session, &key.profile),
-        snapshot: state::snapshot(tx, &drawers)?,
-        drawers,
+        snapshot: Snapshot::default(),
+        drawers: OnceLock::new(),
         profile: chosen.profile,
+        frozen: chosen.frozen,
         binding: chosen.id,
         config: chosen.config,
         delivery: chosen.delivery,
@@ -266,7 +289,11 @@ fn gather(
         history: history::recent(tx, session)?,
         key: key.id(),
         errand,
-    })
+    };
+    if begun.profile.runner.wants_state() {
+        begun.snapshot = state::snapshot(tx, begun.drawers())?;
+    }
+    Ok(begun)
 }
 
 fn what_to_do(

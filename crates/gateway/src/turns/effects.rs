@@ -47,7 +47,7 @@ impl Effects for TurnHost {
             let read = self
                 .shared
                 .ledger
-                .read(move |tx| state::answer(tx, &begun.drawers, (memory, &request), now));
+                .read(move |tx| state::answer(tx, begun.drawers(), (memory, &request), now));
             read.await.unwrap_or_else(|error| Err(refusal(&error)))
         })
     }
@@ -153,7 +153,7 @@ fn change(
     unwritten: &[RunEvent],
     now: Timestamp,
 ) -> Result<Changed> {
-    let answered = state::answer(tx, &begun.drawers, (memory, request), now)?;
+    let answered = state::answer(tx, begun.drawers(), (memory, request), now)?;
     let mut events = unwritten.to_vec();
     if let Ok(answer) = &answered {
         events.extend(journalled(memory, request, answer));

@@ -35,6 +35,9 @@ fn in_order(entries: Vec<Entry>) -> Vec<(i64, Said)> {
 }
 
 pub(crate) fn said(entry: Entry) -> Said {
+    if entry.detail.is_null() {
+        return Said::plain(entry.speaker, entry.text);
+    }
     let field = |name: &str| entry.detail.get(name).cloned().unwrap_or(Value::Null);
     Said {
         speaker: entry.speaker,

@@ -34,10 +34,18 @@ const UNDER_WAY: u64 = 1;
 /// A turn that is asked for.
 #[derive(Debug, Clone)]
 pub(super) enum Claim {
-    /// For the first time, under this id.
-    First(EventId),
+    /// For the first time.
+    First(Fresh),
     /// Again.
     Again(Box<Turn>),
+}
+
+/// The id of a turn that is about to be handed in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fresh {
+    pub(super) event: EventId,
+    /// Whether somebody who was cut off may hand it in once more.
+    pub(super) is_kept: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,7 +70,16 @@ pub(super) async fn claim(
     let now = app.now();
     let fresh = EventId::next(&*app.shared.ids, now);
     let Some(key) = key(request.headers)? else {
-        return Ok(Claim::First(fresh));
+        return Ok(Claim::First(Fresh {
+            event: fresh,
+            is_kept: false,
+        }));
+    };
+    let first = |event| {
+        Ok(Claim::First(Fresh {
+            event,
+            is_kept: true,
+        }))
     };
     let owner = asker.caller.owner().0.to_string();
     let scope = ScopeKey(Fields::of("server idempotency").text(&owner).digest());
@@ -94,12 +111,12 @@ pub(super) async fn claim(
         return Err(ApiError::Conflict { message }.into());
     }
     if kept.event == fresh {
-        return Ok(Claim::First(fresh));
+        return first(fresh);
     }
     match Turn::find(app, &asker.caller, kept.event).await {
         Ok(turn) => Ok(Claim::Again(Box::new(turn))),
         // It was cut off before the turn was handed in.
-        Err(Refusal::Usual(ApiError::NotFound { .. })) => Ok(Claim::First(kept.event)),
+        Err(Refusal::Usual(ApiError::NotFound { .. })) => first(kept.event),
         Err(refusal) => Err(refusal),
     }
 }

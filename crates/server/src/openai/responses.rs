@@ -33,7 +33,7 @@ use self::told::{Frame, Teller};
 use super::completions::ALIVE;
 use super::described;
 use super::door::{self, Admitted};
-use super::once::{Claim, Request};
+use super::once::{Claim, Fresh, Request};
 use super::refusal::Refusal;
 use super::turn::follow::{self, Step};
 use super::turn::standing::Standing;
@@ -127,7 +127,7 @@ async fn create(
         previous: wanted.previous.clone(),
         metadata: wanted.metadata.clone(),
     };
-    if let Claim::First(event) = claim {
+    if let Claim::First(Fresh { event, .. }) = claim {
         go_on(&app, &mut asker, &wanted, event).await?;
         if wanted.is_stored {
             keep(&app, &asker.caller, event, &kept).await?;

@@ -67,8 +67,8 @@ async fn create(
         place,
     } = admitted;
     let turn = match claim {
-        Claim::First(event) => {
-            let order = Order::prepare(&app, &asker, event).await?;
+        Claim::First(fresh) => {
+            let order = Order::prepare(&app, &asker, fresh).await?;
             let mut content = question.content(asker.memory(), callback);
             if let Some(wishes) = &mut content.wishes {
                 // It has `/approval` to answer by.

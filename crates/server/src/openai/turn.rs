@@ -16,7 +16,7 @@ use talaria_domain::principal::Principal;
 use talaria_store::{Tx, inbox, sessions};
 
 use super::completions::asked::Memory;
-use super::once;
+use super::once::{self, Fresh};
 use super::refusal::Refusal;
 use crate::access::keys::Caller;
 use crate::error::ApiError;
@@ -80,6 +80,8 @@ pub(super) struct Order {
     at: Timestamp,
     /// Whether its conversation begins with it.
     is_first: bool,
+    /// Whether it may be handed in twice.
+    is_kept: bool,
 }
 
 /// A turn that was taken in.
@@ -131,6 +133,7 @@ impl Turn {
                 principal,
                 at,
                 is_first: false,
+                is_kept: true,
             },
         })
     }
@@ -174,11 +177,12 @@ pub(super) enum Taken {
 }
 
 impl Order {
-    /// Prepares a turn. `event` is its id, which may be written down already.
-    pub(super) async fn prepare(app: &App, asker: &Asker, event: EventId) -> Result<Self, Refusal> {
+    /// Prepares a turn, whose id may be written down already.
+    pub(super) async fn prepare(app: &App, asker: &Asker, fresh: Fresh) -> Result<Self, Refusal> {
         let (address, profile) = place(app, asker).await?;
         Ok(Self {
-            event,
+            event: fresh.event,
+            is_kept: fresh.is_kept,
             address,
             profile,
             principal: asker.caller.principal.clone(),
@@ -244,10 +248,12 @@ impl Order {
         if let Some(wishes) = &mut content.wishes {
             wishes.profile.clone_from(&self.profile);
         }
-        Event {
-            message: Some(MessageId::from(token.clone())),
-            ..self.event(self.event, &token, content)
+        let mut event = self.event(self.event, &token, content);
+        if !self.is_kept {
+            event.dedupe = DedupeKey::own(self.event);
         }
+        event.message = Some(MessageId::from(token));
+        event
     }
 
     /// A message of the same asker at the same place.

@@ -30,15 +30,15 @@ impl Waiting {
         content: Content,
     ) -> Result<(Turn, Self), Refusal> {
         let (turn, attendance, follower) = match claim {
-            Claim::First(event) => {
-                let order = Order::prepare(app, asker, event).await?;
+            Claim::First(fresh) => {
+                let order = Order::prepare(app, asker, fresh).await?;
                 let mut attendance = Attendance::of(app, &order);
                 let expected = order.expected_at(asker);
                 let watch = app.shared.live.watch(expected);
                 match order.hand_in(app, &asker.caller, content).await {
                     Ok(Taken::Now(turn)) => {
                         let follower = if turn.session == expected {
-                            Follower::from_the_start(app, event, watch)
+                            Follower::from_the_start(app, fresh.event, watch)
                         } else {
                             Follower::of(app, &turn)
                         };

@@ -22,6 +22,9 @@ use crate::shared::App;
 /// How often a quiet stream says that it is still there.
 const ALIVE: Duration = Duration::from_secs(10);
 
+/// How long the news that a turn begins may wait for what comes next: less than anybody sees.
+const A_MOMENT: Duration = Duration::from_millis(50);
+
 /// How soon a browser comes back after the gateway went away.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -53,14 +56,45 @@ async fn watch(
 
 /// Everything that happens until the conversation or the listener ends.
 fn happenings(watch: Box<dyn Watch>, stop: CancellationToken) -> impl Stream<Item = Happening> {
-    stream::unfold((watch, stop), |(mut watch, stop)| async move {
-        let happening = tokio::select! {
-            biased;
-            () = stop.cancelled() => None,
-            happening = watch.next() => happening,
-        };
-        happening.map(|happening| (happening, (watch, stop)))
+    let watching = Watching {
+        watch,
+        stop,
+        after: None,
+    };
+    stream::unfold(watching, |mut watching| async move {
+        let happening = watching.next().await;
+        happening.map(|happening| (happening, watching))
     })
+}
+
+struct Watching {
+    watch: Box<dyn Watch>,
+    stop: CancellationToken,
+    /// What came while the beginning of a turn was held back.
+    after: Option<Happening>,
+}
+
+impl Watching {
+    async fn next(&mut self) -> Option<Happening> {
+        if self.after.is_some() {
+            return self.after.take();
+        }
+        let happening = self.hear().await;
+        if matches!(happening, Some(Happening::Started { .. })) {
+            // If the answer is that quick, both go together.
+            let after = tokio::time::timeout(A_MOMENT, self.hear()).await;
+            self.after = after.unwrap_or_default();
+        }
+        happening
+    }
+
+    async fn hear(&mut self) -> Option<Happening> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => None,
+            happening = self.watch.next() => happening,
+        }
+    }
 }
 
 fn encode(happening: &Happening) -> Event {

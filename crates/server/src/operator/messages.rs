@@ -183,11 +183,14 @@ fn event(app: &App, caller: Caller, place: Place, asked: Posting) -> Event {
             .digest()
             .to_string()
     });
-    let token = token.unwrap_or_else(|| id.to_string());
+    let dedupe = match token {
+        Some(token) => DedupeKey::derive(&address.platform, &address.account, &token),
+        None => DedupeKey::own(id),
+    };
     let message = asked.id.unwrap_or_else(|| id.to_string());
     Event {
         id,
-        dedupe: DedupeKey::derive(&address.platform, &address.account, &token),
+        dedupe,
         address,
         principal: caller.principal,
         message: Some(MessageId::from(message)),

@@ -1,15 +1,16 @@
 //! A request as chat completions take it.
 //!
-//! Pure: request in, JSON out.
+//! Pure: request in, body out.
 
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use crate::models::draft::object_of;
 use crate::models::image::Image;
-use crate::models::options;
+use crate::models::options::{self, Options};
 use crate::models::pairing::{Answered, Spoken, pair};
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
@@ -22,42 +23,85 @@ pub(super) enum AskUsage {
     No,
 }
 
-/// The body that is posted. Options go as they are: some servers know the older name of one, some the newer.
-pub(super) fn body(request: &Request, model: &str, usage: AskUsage) -> Result<Value, ModelError> {
-    let options = options::known(&request.options);
-    let options = options.map(|(name, value)| (name.to_owned(), value.clone()));
-    let mut body: Map<String, Value> = options.collect();
-    body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), messages(request)?.into());
-    body.insert("stream".to_owned(), true.into());
-    if usage == AskUsage::Yes {
-        body.insert(
-            "stream_options".to_owned(),
-            json!({ "include_usage": true }),
-        );
-    }
-    if request.calls == Calls::Allowed && !request.tools.is_empty() {
-        let tools: Vec<_> = request.tools.iter().map(tool).collect();
-        body.insert("tools".to_owned(), tools.into());
-    }
-    Ok(Value::Object(body))
+/// The body that is posted.
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    /// They go as they are: some servers know the older name of one, some the newer.
+    #[serde(flatten, serialize_with = "as_they_are")]
+    options: &'a Options,
 }
 
-fn messages(request: &Request) -> Result<Vec<Value>, ModelError> {
+#[derive(Debug, Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+/// One message. Most are nothing but words, and a conversation has many of them.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Message {
+    Words { role: &'static str, content: String },
+    Other(Value),
+}
+
+impl Message {
+    const fn words(role: &'static str, content: String) -> Self {
+        Self::Words { role, content }
+    }
+}
+
+fn as_they_are<S: Serializer>(options: &Options, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(options::known(options))
+}
+
+/// The body that is posted.
+pub(super) fn body<'a>(
+    request: &'a Request,
+    model: &'a str,
+    usage: AskUsage,
+) -> Result<Body<'a>, ModelError> {
+    let may_call = request.calls == Calls::Allowed;
+    Ok(Body {
+        model,
+        messages: messages(request)?,
+        stream: true,
+        stream_options: (usage == AskUsage::Yes).then_some(StreamOptions {
+            include_usage: true,
+        }),
+        tools: if may_call {
+            request.tools.iter().map(tool).collect()
+        } else {
+            Vec::new()
+        },
+        options: &request.options,
+    })
+}
+
+fn messages(request: &Request) -> Result<Vec<Message>, ModelError> {
     let mut messages = Vec::new();
     let instructions = request.instructions();
     if !instructions.is_empty() {
-        messages.push(json!({ "role": "system", "content": instructions }));
+        messages.push(Message::words("system", instructions));
     }
     for spoken in pair(&request.said) {
         match spoken {
-            Spoken::User { text, images } => messages.push(user(&text, &images)?),
+            Spoken::User { text, images } if images.is_empty() => {
+                messages.push(Message::words("user", text));
+            }
+            Spoken::User { text, images } => messages.push(Message::Other(user(&text, &images)?)),
             Spoken::Assistant { text, calls } if calls.is_empty() => {
-                messages.push(json!({ "role": "assistant", "content": text }));
+                messages.push(Message::words("assistant", text));
             }
             Spoken::Assistant { text, calls } => {
-                messages.push(assistant(&text, &calls));
-                messages.extend(calls.iter().map(result));
+                messages.push(Message::Other(assistant(&text, &calls)));
+                messages.extend(calls.iter().map(result).map(Message::Other));
             }
         }
     }
@@ -66,9 +110,6 @@ fn messages(request: &Request) -> Result<Vec<Value>, ModelError> {
 
 /// "Images and vision", OpenAI docs: pictures are parts of the content, with either kind of address.
 fn user(text: &str, images: &[&str]) -> Result<Value, ModelError> {
-    if images.is_empty() {
-        return Ok(json!({ "role": "user", "content": text }));
-    }
     let mut parts = Vec::new();
     if !text.trim().is_empty() {
         parts.push(json!({ "type": "text", "text": text }));

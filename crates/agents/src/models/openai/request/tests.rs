@@ -7,7 +7,7 @@ use super::AskUsage;
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
 fn body(request: &Request, model: &str, usage: AskUsage) -> Value {
-    super::body(request, model, usage).unwrap()
+    serde_json::to_value(super::body(request, model, usage).unwrap()).unwrap()
 }
 
 fn tool() -> ToolSpec {
