@@ -1,5 +1,5 @@
-//! What was said in a session, in order. Undone and compacted entries stay, out of sight; the search index is written
-//! with the entry, in the same transaction.
+//! What was said in a session, in order. Undone and compacted entries stay, out of sight; the search index is
+//! told of an entry in the same transaction.
 
 use serde_json::Value as Json;
 use talaria_domain::clock::Timestamp;

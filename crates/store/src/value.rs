@@ -63,7 +63,10 @@ macro_rules! bind {
 
 /// JSON as text.
 pub fn to_json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| StoreError::broken(&error))
+    // Most of what is kept is smaller than this: then it is written without being moved.
+    let mut json = Vec::with_capacity(768);
+    serde_json::to_writer(&mut json, value).map_err(|error| StoreError::broken(&error))?;
+    String::from_utf8(json).map_err(|error| StoreError::broken(&error))
 }
 
 /// Text as JSON.

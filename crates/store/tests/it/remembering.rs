@@ -267,13 +267,18 @@ both_engines! {
             Ok(())
         }).await;
         let owner = person("ada").key();
-        let hits = world.read(move |tx| search::search(tx, owner, "heron", 1_000)).await;
-        let numbers: Vec<i64> = hits.iter().map(|hit| hit.seq).collect();
-        assert_eq!(numbers, (1..=600).rev().collect::<Vec<i64>>(), "newest first, each once");
-        for (words, expected) in [("heron 3", 4), ("heron 599", 600), ("crane", 0)] {
-            let hits = world.read(move |tx| search::search(tx, owner, words, 10)).await;
-            assert_eq!(hits.first().map_or(0, |hit| hit.seq), expected, "{words}");
+        let mut is_more = true;
+        while is_more {
+            let hits = world.read(move |tx| search::search(tx, owner, "heron", 1_000)).await;
+            let numbers: Vec<i64> = hits.iter().map(|hit| hit.seq).collect();
+            assert_eq!(numbers, (1..=600).rev().collect::<Vec<i64>>(), "newest first, each once");
+            for (words, expected) in [("heron 3", 4), ("heron 599", 600), ("crane", 0)] {
+                let hits = world.read(move |tx| search::search(tx, owner, words, 10)).await;
+                assert_eq!(hits.first().map_or(0, |hit| hit.seq), expected, "{words}");
+            }
+            is_more = world.write(search::catch_up).await;
         }
+        assert_eq!(index_entries(world).await, 600, "all of them have arrived there");
     }
 
     async fn an_erased_session_leaves_neither_text_nor_index(world) {
@@ -525,4 +530,31 @@ both_engines! {
         assert_eq!(names(world, scope("ada"), "").await, Vec::<String>::new());
         assert_eq!(names(world, scope("bob"), "").await, ["milk", "tea"]);
     }
+}
+
+/// On the engine where they wait.
+#[tokio::test]
+async fn entries_that_nobody_has_time_for_are_indexed_by_the_writer_before_they_are_too_many() {
+    let world = World::sqlite().await;
+    let (_, session) = world.says("ada", "hello").await;
+    let at = world.now();
+    let mut waiting = Vec::new();
+    for round in 1..=5_i64 {
+        let append = move |tx: &mut talaria_store::Tx<'_>| {
+            let said = (0..6_000).map(|_| Utterance {
+                speaker: Speaker::User,
+                text: "heron".to_owned(),
+                detail: json!(null),
+                run: None,
+                at,
+            });
+            let said: Vec<Utterance> = said.collect();
+            transcripts::append_all(tx, session, &said).map(drop)
+        };
+        world.write(append).await;
+        waiting.push(round * 6_000 - index_entries(&world).await);
+    }
+    assert_eq!(waiting[..2], [6_000, 12_000], "at first they wait");
+    assert!(waiting.iter().all(|count| *count < 17_000), "{waiting:?}");
+    world.end().await;
 }
