@@ -42,6 +42,7 @@ use crate::intake::{Front, cursor};
 use crate::jobs::adopt;
 use crate::live::Watchers;
 use crate::registry::{self, Registry};
+use crate::schedule::{Schedules, attend};
 use crate::settings::Settings;
 use crate::shared::{Errands, Shared};
 use health::PartHealth;
@@ -116,6 +117,7 @@ impl Gateway {
             lodge: Lodge::default(),
             waits: Waits::default(),
             jobs_changed: tokio::sync::Notify::new(),
+            schedules_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
             stop: CancellationToken::new(),
@@ -130,6 +132,7 @@ impl Gateway {
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
         shared.spawn(registry::close::idle_runs(Arc::clone(&shared)));
+        shared.spawn(attend::attend(Arc::clone(&shared)));
         shared.spawn(housekeeping::keep_house(Arc::clone(&shared)));
         for index in 0..shared.settings.accounts.len() {
             shared.spawn(connection::keep(Arc::clone(&shared), index));
@@ -169,6 +172,11 @@ impl Gateway {
     /// Who may come in, and who waits to.
     pub fn doors(&self) -> Doors {
         Doors(Arc::clone(&self.0))
+    }
+
+    /// What happens at a time, whoever planned it.
+    pub fn schedules(&self) -> Schedules {
+        Schedules(Arc::clone(&self.0))
     }
 
     /// The account on a platform, where there is exactly one.

@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) waits: Waits,
     /// A job was recorded or has ended.
     pub(crate) jobs_changed: Notify,
+    /// A schedule was made or has another next time.
+    pub(crate) schedules_changed: Notify,
     /// A turn or a target has ended its work.
     pub(crate) changed: Notify,
     /// No new turns are begun.

@@ -199,7 +199,7 @@ fn source(event: &Event) -> &'static str {
             InternalCause::JobEnded { .. } => "job",
             InternalCause::Delegated { .. } => "delegation",
             InternalCause::Handoff => "handoff",
-            InternalCause::Schedule => "schedule",
+            InternalCause::Schedule { .. } => "schedule",
             InternalCause::Board => "board",
         },
         kind => kind.as_str(),

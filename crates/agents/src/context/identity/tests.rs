@@ -4,7 +4,7 @@ use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Fields;
 use talaria_domain::event::{Content, DedupeKey, Event, EventKind, InternalCause};
-use talaria_domain::ids::{EventId, JobId};
+use talaria_domain::ids::{EventId, JobId, ScheduleId};
 use talaria_domain::runner::Turn;
 
 use super::{Context, Slot, Texts};
@@ -107,7 +107,13 @@ fn the_source_is_what_began_the_turn() {
         (internal(InternalCause::JobEnded { job }), "job"),
         (internal(InternalCause::Delegated { job }), "delegation"),
         (internal(InternalCause::Handoff), "handoff"),
-        (internal(InternalCause::Schedule), "schedule"),
+        (
+            internal(InternalCause::Schedule {
+                schedule: ScheduleId::from_bytes([7; 16]),
+                due: Timestamp::ZERO,
+            }),
+            "schedule",
+        ),
         (internal(InternalCause::Board), "board"),
     ] {
         turn.input = vec![event(&turn, kind, None)];
