@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use talaria_sim::telegram::{self, Server};
 use talaria_sim::vendor::Written;
 use talaria_sim::vendor::venue::{Sight, Venue as _};
 
+use crate::killing_a_run::caller::Caller;
 use crate::program::Home;
 use crate::starting::started;
 
@@ -100,6 +102,27 @@ async fn what_is_due_while_the_gateway_is_killed_is_said_once() {
     home.run(&["trace", reply])
         .await
         .shows(&["schedule \"once and for all\"", "served", "due"]);
+    gateway.kill().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_program_that_is_gone_with_its_answer_is_promised_nothing() {
+    let home = Home::empty();
+    let (mut gateway, _log) = started(&home).await;
+    let body = json!({
+        "model": "assistant",
+        "messages": [{ "role": "user", "content": "remind: 10m stand up" }],
+    });
+    let caller = Caller::of(&home);
+    let (status, _, answer) = caller.posts("/v1/chat/completions", &[], &body).await;
+    assert_eq!(status, 200, "{answer}");
+    assert!(
+        answer.to_string().contains("cannot be reached later"),
+        "{answer}"
+    );
+    home.run(&["schedule", "list", "--all"])
+        .await
+        .shows(&["nothing is planned"]);
     gateway.kill().await.unwrap();
 }
 

@@ -122,6 +122,24 @@ fn the_source_is_what_began_the_turn() {
 }
 
 #[test]
+fn whoever_works_at_a_time_knows_where_the_answer_goes_by_itself() {
+    let mut turn = turn("example", "key", DeliveryWindow::Always);
+    let planned = internal(InternalCause::Schedule {
+        schedule: ScheduleId::from_bytes([7; 16]),
+        due: Timestamp::ZERO,
+    });
+    let cron = |turn: &Turn| {
+        let context = Context::of_turn(turn);
+        let slot = context.slot(Variable::CronChatId);
+        matches!(slot, Slot::Set(chat) if chat == turn.return_to.address.chat.as_str())
+    };
+    turn.input = vec![event(&turn, said(), None)];
+    assert!(!cron(&turn), "a person asks");
+    turn.input = vec![event(&turn, planned, None)];
+    assert!(cron(&turn));
+}
+
+#[test]
 fn late_delivery_is_what_the_conversation_says_when_the_turn_is_asked_for() {
     let until = |millis| DeliveryWindow::Until(Timestamp::from_millis(millis));
     for (window, expected) in [
