@@ -115,8 +115,14 @@ impl Schedule {
         let gateway = Gateway::find(context)?;
         match &self.what {
             What::List { limit, all, json } => {
-                let mut listed = gateway.list(&["api", "schedules"], *limit).await?;
-                listed.retain(|row| *all || field(row, "state") != "done");
+                let mut listed = Vec::new();
+                for state in ["active", "paused", "done"] {
+                    if state != "done" || *all {
+                        let (path, query) = (["api", "schedules"], [("state", state)]);
+                        listed.extend(gateway.list_with(&path, &query, *limit).await?);
+                    }
+                }
+                listed.truncate(*limit);
                 list(context, &listed, *json);
             }
             What::Show { id, json } => {
