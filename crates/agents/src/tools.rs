@@ -9,6 +9,7 @@ mod arguments;
 mod ask_user;
 mod delegate_task;
 mod process;
+mod schedule;
 mod send_message;
 mod terminal;
 
@@ -25,6 +26,7 @@ use self::ask_user::AskUser;
 pub(crate) use self::ask_user::PATIENCE;
 use self::delegate_task::DelegateTask;
 use self::process::ProcessTool;
+use self::schedule::ScheduleTool;
 use self::send_message::SendMessage;
 use self::terminal::Terminal;
 use crate::processes::Processes;
@@ -37,6 +39,7 @@ pub fn all(environment: &Environment, processes: &Arc<Processes>) -> Vec<Arc<dyn
         Arc::new(DelegateTask),
         Arc::new(SendMessage::of(environment.clone())),
         Arc::new(AskUser),
+        Arc::new(ScheduleTool),
     ]
 }
 

@@ -197,7 +197,7 @@ pub const fn event_name(kind: &EventKind) -> &'static str {
             InternalCause::JobEnded { .. } => "internal.job_ended",
             InternalCause::Delegated { .. } => "internal.delegated",
             InternalCause::Handoff => "internal.handoff",
-            InternalCause::Schedule => "internal.schedule",
+            InternalCause::Schedule { .. } => "internal.schedule",
             InternalCause::Board => "internal.board",
         },
         other => other.as_str(),

@@ -1,4 +1,4 @@
-//! What a run does through its host: remember, look back, ask a person, use a resource. Every one of them is checked
+//! What a run does through its host: remember, look back, ask a person, plan, use a resource. Every one of them is checked
 //! against the run's frozen authority at the moment it happens, so that a revocation counts at once; a refusal has a
 //! code for programs and a sentence for people.
 
@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::ids::EventId;
 use crate::run::Action;
 use crate::runner::Said;
+use crate::schedule::{Schedule, ScheduleRequest};
 use crate::scope::StateScope;
 
 /// What a run may do through its host.
@@ -33,6 +34,10 @@ pub trait Effects: Send + Sync {
 
     /// Asks a person, and waits for their answer, the end of the time, or the end of the run.
     fn ask(&self, question: Question) -> Pending<'_, Result<Answer, Refusal>>;
+
+    /// Makes, lists, pauses, resumes or removes schedules of whoever asks in the run's conversation, and nobody else's.
+    /// Gives those that it was about, as they are afterwards.
+    fn schedule(&self, request: ScheduleRequest) -> Pending<'_, Result<Vec<Schedule>, Refusal>>;
 }
 
 /// Which memory.

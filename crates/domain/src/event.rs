@@ -11,7 +11,7 @@ use crate::address::Address;
 use crate::capabilities::DeliveryWindow;
 use crate::clock::Timestamp;
 use crate::digest::{Digest, Fields};
-use crate::ids::{EventId, JobId};
+use crate::ids::{EventId, JobId, ScheduleId};
 use crate::names::{AccountName, MessageId, PlatformName, ProfileName};
 use crate::principal::Principal;
 use crate::question::{Choice, TokenHash};
@@ -273,7 +273,12 @@ pub enum InternalCause {
     /// A session was handed to this place.
     Handoff,
     /// A schedule is due.
-    Schedule,
+    Schedule {
+        /// Which.
+        schedule: ScheduleId,
+        /// The time that it was due: with the schedule, the occurrence.
+        due: Timestamp,
+    },
     /// A board's task changed.
     Board,
 }

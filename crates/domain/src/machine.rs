@@ -209,16 +209,22 @@ machines! {
         Archived "archived" end {}
     }
 
+    /// When something is to happen.
+    ScheduleState, "schedule" {
+        /// In force: it knows its next time.
+        Active "active" open { pause => Paused, finish => Done, remove => Done }
+        /// Nothing of it is due until somebody says so.
+        Paused "paused" open { resume => Active, remove => Done }
+        /// Its last time has come, or somebody removed it.
+        Done "done" end {}
+    }
+
     /// One time that a schedule is due.
     OccurrenceState, "occurrence" {
-        /// Its time has not come, or nobody has taken it.
-        Due "due" open { claim => Running, skip => Skipped }
-        /// It runs.
-        Running "running" open { complete => Completed, fail => Failed }
-        /// Ended well.
-        Completed "completed" end {}
-        /// Ended badly; announced where success would have been.
-        Failed "failed" end {}
+        /// Its time has come.
+        Due "due" open { serve => Served, skip => Skipped }
+        /// What it wants is in the ledger: a message on its way, or an event that waits for its turn.
+        Served "served" end {}
         /// Passed over for a recorded reason.
         Skipped "skipped" end {}
     }

@@ -3,6 +3,7 @@
 
 pub(crate) mod conversation;
 mod later;
+mod plan;
 pub(crate) mod stop;
 mod tell;
 
@@ -140,6 +141,7 @@ fn run(tx: &mut Tx<'_>, order: &Order<'_>, name: &str) -> Result<Answer> {
         "sessions" => conversation::list(tx, order),
         "jobs" => later::jobs(tx, order),
         "background" => later::background(tx, order),
+        "schedule" => plan::schedule(tx, order),
         "undo" => conversation::undo(tx, order),
         "retry" => conversation::retry(tx, order),
         "approve" => answered(tx, order, Verb::Approve),

@@ -18,6 +18,7 @@
 //! | [`control`] | slash commands, which never wait behind a turn |
 //! | [`delivery`] | the one way out: replies become parts, parts become messages |
 //! | [`jobs`] | work that ends later, and tasks that are given to others |
+//! | [`schedule`] | what happens at a time |
 //! | [`lifecycle`] | starting, watching, draining and stopping all of it |
 //!
 //! Each stage has pure files that decide and a driver that acts. Drivers are driven by commits: a closure says what it
@@ -39,6 +40,7 @@ pub mod asking;
 pub mod control;
 pub mod delivery;
 pub mod jobs;
+pub mod schedule;
 
 pub mod lifecycle;
 

@@ -43,6 +43,7 @@ use crate::intake::{Front, cursor};
 use crate::jobs::adopt;
 use crate::live::Watchers;
 use crate::registry::{self, Registry};
+use crate::schedule::{Schedules, attend};
 use crate::settings::Settings;
 use crate::shared::{Errands, Shared};
 use health::PartHealth;
@@ -120,6 +121,7 @@ impl Gateway {
             lodge: Lodge::default(),
             waits: Waits::default(),
             jobs_changed: tokio::sync::Notify::new(),
+            schedules_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
             said: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
@@ -135,6 +137,7 @@ impl Gateway {
         wakes::catch_up(&shared).await?;
         shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
         shared.spawn(registry::close::idle_runs(Arc::clone(&shared)));
+        shared.spawn(attend::attend(Arc::clone(&shared)));
         shared.spawn(housekeeping::keep_house(Arc::clone(&shared)));
         shared.spawn(housekeeping::keep_index(Arc::clone(&shared)));
         for index in 0..shared.settings.accounts.len() {
@@ -175,6 +178,11 @@ impl Gateway {
     /// Who may come in, and who waits to.
     pub fn doors(&self) -> Doors {
         Doors(Arc::clone(&self.0))
+    }
+
+    /// What happens at a time, whoever planned it.
+    pub fn schedules(&self) -> Schedules {
+        Schedules(Arc::clone(&self.0))
     }
 
     /// The account on a platform, where there is exactly one.

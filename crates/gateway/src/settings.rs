@@ -14,6 +14,7 @@ use talaria_domain::names::{AccountName, NodeName, PlatformName, ProfileName};
 use talaria_domain::principal::Principal;
 use talaria_domain::profile::Profile;
 use talaria_domain::runner::Runner;
+use talaria_domain::schedule::Zone;
 
 use crate::access::AccessPolicy;
 use crate::binding::Bindings;
@@ -43,6 +44,8 @@ pub struct Settings {
     pub worker: Arc<dyn Worker>,
     /// What thinks where something else is said than by the profile.
     pub bindings: Bindings,
+    /// Where the clock of schedules hangs, unless they say otherwise.
+    pub zone: Zone,
     /// Where files are kept. Without it none are fetched and none are sent.
     pub files: Option<Files>,
 }
@@ -137,6 +140,8 @@ pub struct Limits {
     pub delivery: Duration,
     /// Jobs of one conversation at once.
     pub jobs: usize,
+    /// Schedules of one person that have not ended.
+    pub schedules: usize,
     /// How many times a task may be given on.
     pub depth: u32,
     /// What becomes of turns that were interrupted.
@@ -167,6 +172,7 @@ impl Default for Limits {
             lease: Duration::from_mins(1),
             delivery: Duration::from_hours(24),
             jobs: 64,
+            schedules: 50,
             depth: 2,
             resume: ResumePolicy::Auto,
         }

@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) waits: Waits,
     /// A job was recorded or has ended.
     pub(crate) jobs_changed: Notify,
+    /// A schedule was made or has another next time.
+    pub(crate) schedules_changed: Notify,
     /// A turn or a target has ended its work.
     pub(crate) changed: Notify,
     /// Something was said that is not in the index yet.

@@ -3,7 +3,7 @@
 //! Pure: a list.
 
 /// Every command: its name, and what it does in a few words. The gateway understands the same names as text.
-pub const COMMANDS: [(&str, &str); 20] = [
+pub const COMMANDS: [(&str, &str); 21] = [
     ("help", "what I understand"),
     ("new", "start a new conversation"),
     ("resume", "go on with an earlier conversation"),
@@ -18,6 +18,7 @@ pub const COMMANDS: [(&str, &str); 20] = [
     ("interrupt", "let new messages stop the current turn"),
     ("background", "do this in the background"),
     ("jobs", "what is done in the background"),
+    ("schedule", "let something happen at a time"),
     ("approve", "yes, do what I asked you about"),
     ("deny", "no, do not"),
     ("answer", "the answer to what I asked you"),

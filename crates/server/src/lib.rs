@@ -10,6 +10,7 @@
 //! | [`health`] | what the gateway says about its parts, and when it is ready |
 //! | [`hooks`] | where platforms call us |
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
+//! | [`timetable`] | what happens at a time, as an operator asks for it |
 //! | [`rights`] | what an operator can take away from runs |
 //! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
@@ -36,6 +37,7 @@ pub mod rights;
 pub mod serve;
 pub mod shared;
 pub mod terms;
+pub mod timetable;
 
 mod access;
 mod contract;

@@ -13,6 +13,7 @@ mod pairing;
 mod probes;
 mod questions;
 mod runs;
+mod schedules;
 mod send;
 mod sessions;
 mod status;
@@ -39,13 +40,14 @@ const CHAT: [Group; 4] = [
 ];
 
 /// For operators.
-const OPERATOR: [Group; 12] = [
+const OPERATOR: [Group; 13] = [
     status::routes,
     trace::routes,
     inbox::routes,
     outbox::routes,
     runs::routes,
     jobs::routes,
+    schedules::routes,
     dead::routes,
     send::routes,
     keys::routes,

@@ -24,6 +24,7 @@ use crate::openai::allowance::Allowances;
 use crate::places::Places;
 use crate::rights::Rights;
 use crate::terms::Terms;
+use crate::timetable::Timetable;
 
 /// The place that an address named by a program stands for, or the words why it may not be called back there.
 pub type PlaceOf = Arc<dyn Fn(&str) -> Result<Address, String> + Send + Sync>;
@@ -46,6 +47,8 @@ pub struct Shared {
     pub rights: Arc<dyn Rights>,
     /// Who says who may come in.
     pub doorkeeper: Arc<dyn Doorkeeper>,
+    /// Who lets things happen at a time.
+    pub timetable: Arc<dyn Timetable>,
     /// Where time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where new ids come from: the gateway's own source, so that they sort with its ids.

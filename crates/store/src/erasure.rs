@@ -167,6 +167,25 @@ const BELONGING: [&str; 9] = [
     "DELETE FROM jobs WHERE session_id = ?1",
 ];
 
+macro_rules! of_a_chat_without_conversations {
+    () => {
+        "key_id = ?1 AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key_id = ?1)"
+    };
+}
+
+/// What is planned in a chat goes with its last conversation.
+const LAST: [&str; 2] = [
+    concat!(
+        "DELETE FROM occurrences WHERE schedule_id IN (SELECT schedule_id FROM schedules WHERE ",
+        of_a_chat_without_conversations!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM schedules WHERE ",
+        of_a_chat_without_conversations!()
+    ),
+];
+
 fn erase_one(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
     let key = sessions::get(tx, session)?.key;
     for sql in BELONGING {
@@ -177,6 +196,9 @@ fn erase_one(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
     let sql = "DELETE FROM session_keys WHERE session_id = ?1";
     tx.execute(sql, bind![session])?;
     tx.execute("DELETE FROM sessions WHERE session_id = ?1", bind![session])?;
+    for sql in LAST {
+        tx.execute(sql, bind![key])?;
+    }
     tx.execute(
         "DELETE FROM session_origins WHERE key_id = ?1 AND NOT EXISTS (
              SELECT 1 FROM sessions s WHERE s.key_id = ?1)",

@@ -14,7 +14,8 @@
 //! | [`runs`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
 //! | [`outbox`], [`dead`] | what goes out, and what was given up |
 //! | [`questions`] | what people are asked |
-//! | [`state`], [`passing`], [`jobs`] | what runners remember, for ever or for a while, and work that ends later |
+//! | [`state`], [`passing`] | what runners remember, for ever or for a while |
+//! | [`jobs`], [`schedules`] | work that ends later, and what happens at a time |
 //! | [`views`] | what operators look at |
 //! | [`maintenance`] | rescue, prune, integrity, backup |
 //!
@@ -67,6 +68,7 @@ pub mod outbox;
 
 pub mod jobs;
 pub mod passing;
+pub mod schedules;
 pub mod state;
 
 pub mod views;

@@ -59,6 +59,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0007_since.sql"),
         postgres: include_str!("../migrations/0007_since.sql"),
     },
+    Migration {
+        number: 8,
+        name: "schedules",
+        sqlite: include_str!("../migrations/0008_schedules.sql"),
+        postgres: include_str!("../migrations/0008_schedules.sql"),
+    },
 ];
 
 impl Migration {

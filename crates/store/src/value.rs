@@ -9,7 +9,9 @@ use talaria_domain::address::TargetKey;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Digest;
 use talaria_domain::event::DedupeKey;
-use talaria_domain::ids::{DeadId, EventId, JobId, PartId, QuestionId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{
+    DeadId, EventId, JobId, PartId, QuestionId, ReplyId, RunId, ScheduleId, SessionId,
+};
 use talaria_domain::machine::Machine;
 use talaria_domain::names::{ChatId, MessageId, NodeName, RunnerId};
 use talaria_domain::principal::PrincipalKey;
@@ -193,7 +195,7 @@ macro_rules! sixteen_bytes {
 }
 
 sixteen_bytes!(
-    EventId, SessionId, RunId, ReplyId, PartId, JobId, QuestionId, DeadId
+    EventId, SessionId, RunId, ReplyId, PartId, JobId, QuestionId, DeadId, ScheduleId
 );
 
 macro_rules! digests {

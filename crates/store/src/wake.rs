@@ -17,6 +17,8 @@ pub enum Wake {
     Target(TargetKey),
     /// A job ended or started.
     Jobs,
+    /// A schedule was made or has another next time.
+    Schedules,
     /// A question has ended.
     Question(QuestionId),
     /// Something was taken away from a run.
@@ -34,6 +36,7 @@ impl Wake {
             Self::Lane(session) => format!("lane {session}"),
             Self::Target(target) => format!("target {}", target.0),
             Self::Jobs => "jobs".to_owned(),
+            Self::Schedules => "schedules".to_owned(),
             Self::Question(question) => format!("question {question}"),
             Self::Revoked(run) => format!("revoked {run}"),
             Self::Access => "access".to_owned(),
@@ -49,6 +52,7 @@ impl Wake {
             Some(("question", id)) => id.parse().ok().map(Self::Question),
             Some(("revoked", id)) => id.parse().ok().map(Self::Revoked),
             None if text == "jobs" => Some(Self::Jobs),
+            None if text == "schedules" => Some(Self::Schedules),
             None if text == "access" => Some(Self::Access),
             _ => None,
         };
@@ -98,7 +102,7 @@ mod tests {
         let target = Wake::Target(TargetKey(Digest::from_bytes([7; 32])));
         let question = Wake::Question(QuestionId::from_bytes([7; 16]));
         let revoked = Wake::Revoked(RunId::from_bytes([7; 16]));
-        let plain = [Wake::Jobs, Wake::Access, Wake::Everything];
+        let plain = [Wake::Jobs, Wake::Schedules, Wake::Access, Wake::Everything];
         for wake in [lane, target, question, revoked].into_iter().chain(plain) {
             assert_eq!(Wake::decode(&wake.encode()), wake);
         }

@@ -10,6 +10,7 @@ mod jobs;
 mod key;
 mod pair;
 mod runs;
+mod schedule;
 mod send;
 mod sessions;
 mod status;
@@ -64,6 +65,7 @@ enum Command {
     Dead(dead::Dead),
     Jobs(jobs::Jobs),
     Runs(runs::Runs),
+    Schedule(schedule::Schedule),
     Send(send::Send),
     Key(key::Key),
     Pair(pair::Pair),
@@ -109,6 +111,7 @@ fn obey(command: Command, context: &Context) -> LocalBoxFuture<'_, Result<(), Fa
         Command::Dead(dead) => Box::pin(async move { dead.run(context).await }),
         Command::Jobs(jobs) => Box::pin(async move { jobs.run(context).await }),
         Command::Runs(runs) => Box::pin(async move { runs.run(context).await }),
+        Command::Schedule(schedule) => Box::pin(async move { schedule.run(context).await }),
         Command::Send(send) => Box::pin(async move { send.run(context).await }),
         Command::Key(key) => Box::pin(async move { key.run(context).await }),
         Command::Pair(pair) => Box::pin(async move { pair.run(context).await }),

@@ -10,6 +10,7 @@ mod log;
 mod rooms;
 mod runners;
 mod signals;
+mod timetable;
 
 use std::sync::Arc;
 
@@ -161,6 +162,7 @@ impl Room {
             hooks: Arc::new(Desk(self.gateway.clone())),
             rights: Arc::new(Desk(self.gateway.clone())),
             doorkeeper: Arc::new(Desk(self.gateway.clone())),
+            timetable: Arc::new(Desk(self.gateway.clone())),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             keys: OperatorKeys {

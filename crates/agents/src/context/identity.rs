@@ -1,5 +1,5 @@
 //! Pure: who a task is. Each variable is unset (what the process was started with counts), cleared (nothing counts), or
-//! set. A turn binds all of a session's variables at once and leaves a schedule's alone; both are kept packed, so that
+//! set. A turn binds all of a session's variables at once; a schedule's are bound where a turn is one; both are kept packed, so that
 //! binding costs two allocations.
 
 #[cfg(test)]
@@ -8,6 +8,7 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
+use talaria_domain::address::Address;
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind, InternalCause};
@@ -62,11 +63,24 @@ pub struct CronTarget {
     pub thread: Option<ThreadId>,
 }
 
+impl CronTarget {
+    fn of(address: &Address) -> Self {
+        Self {
+            platform: address.platform.clone(),
+            chat: address.chat.clone(),
+            thread: address.thread.clone(),
+        }
+    }
+}
+
 impl Context {
     /// Who works on this turn, with the late delivery that its conversation has.
     pub fn of_turn(turn: &Turn) -> Self {
         let mut context = Self::default();
         context.bind_turn(turn);
+        if turn.input.iter().any(is_planned) {
+            context.bind_cron(&CronTarget::of(&turn.return_to.address));
+        }
         context
     }
 
@@ -192,6 +206,17 @@ fn of_turn(turn: &Turn) -> Texts<OF_SESSION> {
     ])
 }
 
+/// Whether it is what a schedule asks at its time: the answer is delivered there by itself.
+const fn is_planned(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Internal {
+            cause: InternalCause::Schedule { .. },
+            ..
+        }
+    )
+}
+
 /// What began the turn.
 fn source(event: &Event) -> &'static str {
     match &event.kind {
@@ -199,7 +224,7 @@ fn source(event: &Event) -> &'static str {
             InternalCause::JobEnded { .. } => "job",
             InternalCause::Delegated { .. } => "delegation",
             InternalCause::Handoff => "handoff",
-            InternalCause::Schedule => "schedule",
+            InternalCause::Schedule { .. } => "schedule",
             InternalCause::Board => "board",
         },
         kind => kind.as_str(),

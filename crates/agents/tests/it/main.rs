@@ -24,6 +24,7 @@ mod demo_shows;
 mod gate;
 mod openai_talks;
 mod ownership;
+mod planning;
 mod process_runner;
 mod process_runner_examples;
 mod process_runner_hostile;

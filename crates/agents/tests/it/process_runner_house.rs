@@ -21,6 +21,7 @@ use talaria_domain::effects::{
 use talaria_domain::ids::RunId;
 use talaria_domain::run::{RunEvent, RunOutcome};
 use talaria_domain::runner::{Host, Reach, Runner as _, Said, Speaker, Stopped, Turn};
+use talaria_domain::schedule::{Schedule, ScheduleRequest};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -219,6 +220,11 @@ impl Effects for House {
             let text = "go on".to_owned();
             Ok(Answer::Said { text })
         })
+    }
+
+    fn schedule(&self, _: ScheduleRequest) -> Pending<'_, Result<Vec<Schedule>, Refusal>> {
+        let refusal = Self::refuse(RefusalCode::Unavailable, "nothing is planned here");
+        Box::pin(std::future::ready(Err(refusal)))
     }
 }
 

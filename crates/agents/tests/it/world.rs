@@ -25,6 +25,7 @@ use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::{BusyPolicy, Profile};
 use talaria_domain::run::{RunEvent, RunOutcome, ToolResult};
 use talaria_domain::runner::{Host, Reach, Runner as _, Stopped, Turn};
+use talaria_domain::schedule::{Schedule, ScheduleRequest};
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
 use tokio::sync::watch;
@@ -210,6 +211,9 @@ pub(crate) struct Person {
     pub(crate) revoked: Mutex<Option<(ResourceKind, usize)>>,
     pub(crate) asked: Mutex<Vec<Question>>,
     pub(crate) answer: Mutex<Option<Result<Answer, Refusal>>>,
+    /// What was wanted of schedules.
+    pub(crate) planned: Mutex<Vec<ScheduleRequest>>,
+    pub(crate) schedules: Mutex<Option<Result<Vec<Schedule>, Refusal>>>,
 }
 
 impl Person {
@@ -245,6 +249,12 @@ impl Effects for Person {
         self.asked.lock().unwrap().push(question);
         let answer = self.answer.lock().unwrap().clone();
         Box::pin(std::future::ready(answer.unwrap_or_else(Self::refuse)))
+    }
+
+    fn schedule(&self, request: ScheduleRequest) -> Pending<'_, Result<Vec<Schedule>, Refusal>> {
+        self.planned.lock().unwrap().push(request);
+        let planned = self.schedules.lock().unwrap().clone();
+        Box::pin(std::future::ready(planned.unwrap_or_else(Self::refuse)))
     }
 }
 

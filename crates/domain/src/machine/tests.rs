@@ -65,6 +65,7 @@ fn every_machine_holds_together() {
     holds_together::<JobState>();
     holds_together::<HandoffState>();
     holds_together::<TaskState>();
+    holds_together::<ScheduleState>();
     holds_together::<OccurrenceState>();
     holds_together::<DeadState>();
 }
@@ -82,6 +83,7 @@ fn architecture_shows_the_same_tables() {
         table::<JobState>(),
         table::<HandoffState>(),
         table::<TaskState>(),
+        table::<ScheduleState>(),
         table::<OccurrenceState>(),
         table::<DeadState>(),
     ];

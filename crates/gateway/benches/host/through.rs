@@ -160,5 +160,6 @@ fn settings(vendor: &Arc<Vendor>, clock: &Arc<dyn Clock>, bindings: Bindings) ->
         split: pieces,
         worker: Machine::by(Arc::clone(clock)),
         files: None,
+        zone: talaria_domain::schedule::Zone::default(),
     }
 }

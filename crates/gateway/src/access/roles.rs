@@ -8,7 +8,7 @@ mod tests;
 use talaria_domain::principal::Role;
 
 /// Every command, and the least role that may use it. What is not here does nothing, so anybody may try.
-const COMMANDS: [(&str, Role); 20] = [
+const COMMANDS: [(&str, Role); 21] = [
     ("help", Role::Guest),
     ("whoami", Role::Guest),
     ("status", Role::Guest),
@@ -28,6 +28,7 @@ const COMMANDS: [(&str, Role); 20] = [
     ("interrupt", Role::Member),
     ("background", Role::Member),
     ("jobs", Role::Member),
+    ("schedule", Role::Member),
     ("trace", Role::Member),
 ];
 

@@ -92,6 +92,16 @@ impl Statement {
         }
     }
 
+    /// Something that was to be said at a time. Whoever planned it knows its reply.
+    pub(crate) fn planned(reply: ReplyId, text: &str) -> Self {
+        Self {
+            reply,
+            run: None,
+            kind: ReplyKind::Notice,
+            text: text.to_owned(),
+        }
+    }
+
     fn start(&self, shared: &Shared, place: &Place) -> ReplyStart {
         ReplyStart {
             id: self.reply,

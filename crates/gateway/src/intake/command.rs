@@ -7,7 +7,7 @@ use talaria_domain::address::ChatKind;
 use talaria_domain::event::{Content, Mention};
 
 /// Every command: its name and what it does, for `/help`.
-pub const COMMANDS: [(&str, &str); 20] = [
+pub const COMMANDS: [(&str, &str); 21] = [
     ("help", "what I understand"),
     ("new", "start a new conversation"),
     ("resume", "[ID] go on with an earlier conversation"),
@@ -34,6 +34,10 @@ pub const COMMANDS: [(&str, &str); 20] = [
         "[TEXT] do this in the background; the result is posted here",
     ),
     ("jobs", "what is done in the background"),
+    (
+        "schedule",
+        "[add WHEN say|ask TEXT] let something happen at a time; alone: what is planned here",
+    ),
     ("approve", "[CODE] yes, do what I asked you about"),
     ("deny", "[CODE] no, do not"),
     ("answer", "[CODE] the answer to what I asked you"),

@@ -26,6 +26,7 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
             Some(Wake::Lane(session)) => lanes::knock(&shared, session),
             Some(Wake::Target(target)) => delivery::knock(&shared, target),
             Some(Wake::Jobs) => shared.jobs_changed.notify_waiters(),
+            Some(Wake::Schedules) => shared.schedules_changed.notify_one(),
             Some(Wake::Question(question)) => shared.waits.knock(question),
             Some(Wake::Revoked(run)) => {
                 if let Err(error) = revoke::hear(&shared, run).await {
@@ -38,6 +39,7 @@ pub(super) async fn hear(shared: Arc<Shared>, mut wakes: Wakes) {
                 shared.waits.knock_all();
                 grants::look_again(&shared).await;
                 shared.jobs_changed.notify_waiters();
+                shared.schedules_changed.notify_one();
                 look_at_everything(Arc::clone(&shared)).await;
             }
             None => return,

@@ -63,6 +63,13 @@ fn subject(event: &Event) -> Option<(Option<String>, String)> {
     {
         return Some((Some("job".to_owned()), job.to_string()));
     }
+    if let EventKind::Internal {
+        cause: InternalCause::Schedule { schedule, .. },
+        ..
+    } = &event.kind
+    {
+        return Some((Some("schedule".to_owned()), schedule.to_string()));
+    }
     let message = event.message.as_ref().filter(|id| !id.is_empty())?;
     // Its id means something in its own chat only.
     let place = event.address.target().0;

@@ -12,9 +12,10 @@ use talaria_domain::effects::{
     Answer, Effects, Memory, MemoryAnswer, MemoryRequest, PastAnswer, PastLine, PastRequest,
     Question, Refusal, RefusalCode,
 };
-use talaria_domain::ids::{EventId, SessionId};
+use talaria_domain::ids::{EventId, ScheduleId, SessionId};
 use talaria_domain::run::RunEvent;
 use talaria_domain::runner::Stopped;
+use talaria_domain::schedule::{Schedule, ScheduleRequest};
 use talaria_domain::scope::StateScope;
 use talaria_store::transcripts::{self, Entry};
 use talaria_store::{Result, StoreError, Tx, inbox, leases, runs, search, sessions};
@@ -23,6 +24,8 @@ use super::begin::Begun;
 use super::history;
 use super::host::TurnHost;
 use crate::asking;
+use crate::jobs::way_back;
+use crate::schedule::keep::{self, Commission};
 use crate::state::{self, rules};
 
 /// The most that is looked back at in one step.
@@ -76,9 +79,39 @@ impl Effects for TurnHost {
             asking::ask(&self.shared, &self.begun, &self.stop, question).await
         })
     }
+
+    fn schedule(&self, request: ScheduleRequest) -> Pending<'_, Done<Vec<Schedule>>> {
+        Box::pin(self.plan(request))
+    }
 }
 
 impl TurnHost {
+    async fn plan(&self, request: ScheduleRequest) -> Done<Vec<Schedule>> {
+        self.active.touch(self.shared.now());
+        let (this, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
+        let id = ScheduleId::next(&*this.ids, this.now());
+        let planned = self.shared.ledger.write(move |tx| {
+            leases::fence(tx, &begun.lease)?;
+            let (asked, wishes) = (&begun.place.0, begun.wishes());
+            let callback = wishes.and_then(|wishes| wishes.callback.as_ref());
+            let commission = |order| Commission {
+                id,
+                order,
+                return_to: keep::way_back_of(asked, callback, id),
+                window: way_back::window(wishes, &asked.address, |to| this.settings.window(to)),
+            };
+            keep::obey(tx, &this, commission, (asked, &request))
+        });
+        match planned.await {
+            Ok(Ok(schedules)) => Ok(schedules),
+            Ok(Err(words)) => Err(Refusal::new(RefusalCode::Invalid, words)),
+            Err(StoreError::Conflict(_)) => {
+                Err(Refusal::new(RefusalCode::RunEnded, Stopped.to_string()))
+            }
+            Err(error) => Err(refusal(&error)),
+        }
+    }
+
     fn may_remember(&self, memory: Memory, request: &MemoryRequest) -> Done<()> {
         match rules::store_operation(memory, request) {
             None => self.active.may_remember()?,

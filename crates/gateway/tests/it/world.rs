@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use talaria_domain::address::Address;
 use talaria_domain::authority::{Authority, Right};
-use talaria_domain::clock::{Clock, Timestamp};
+use talaria_domain::clock::{Clock, SystemClock, Timestamp};
 use talaria_domain::event::{Content, Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::names::ProfileName;
 use talaria_domain::profile::{Account, BusyPolicy, Profile};
+use talaria_domain::schedule::Zone;
 use talaria_domain::scope::StatePolicy;
 use talaria_domain::session_key::Sharing;
 use talaria_gateway::access::{AccessPolicy, Groups, Mentions};
@@ -68,6 +69,12 @@ pub(crate) struct Setup {
     pub(crate) most_bytes: Option<u64>,
     /// Has `data`, which is the gateway's own, and `work`, where files may be sent from.
     pub(crate) home: Arc<TempDir>,
+    /// Where the clock of schedules hangs.
+    pub(crate) zone: Zone,
+    /// What the gateway is called among several.
+    pub(crate) node: &'static str,
+    /// What its ids begin from.
+    pub(crate) seed: u16,
 }
 
 /// Counts the calls to a ledger, and loses the answer to one if it is told to.
@@ -122,6 +129,9 @@ impl Default for Setup {
             has_neighbour: false,
             most_bytes: None,
             home: Arc::new(tempfile::tempdir().unwrap()),
+            zone: Zone::default(),
+            node: "node",
+            seed: 1,
         }
     }
 }
@@ -160,12 +170,26 @@ impl World {
         if let Some(most) = setup.most_bytes {
             vendor.media.carry(most);
         }
-        let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
-        let script = Arc::new(Script::with_window(setup.window).using(&machine));
         let calls = Arc::new(Calls::default());
         let fates = Arc::<Calls>::clone(&calls);
         let ledger = Ledger::inline_with(Arc::<RuntimeClock>::clone(&clock), fates).unwrap();
-        let ids = Arc::new(SeededIds::from_seed(1));
+        Self::on(setup, (vendor, ledger), (clock, calls)).await
+    }
+
+    /// One of several on the same ledger, before the same platform.
+    pub(crate) async fn beside(setup: Setup, vendor: &Arc<Vendor>, ledger: Ledger) -> Self {
+        let clock = Arc::new(RuntimeClock::starting_at(SystemClock.now()));
+        Self::on(setup, (Arc::clone(vendor), ledger), (clock, Arc::default())).await
+    }
+
+    async fn on(
+        setup: Setup,
+        (vendor, ledger): (Arc<Vendor>, Ledger),
+        (clock, calls): (Arc<RuntimeClock>, Arc<Calls>),
+    ) -> Self {
+        let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
+        let script = Arc::new(Script::with_window(setup.window).using(&machine));
+        let ids = Arc::new(SeededIds::from_seed(setup.seed));
         let outside = (&vendor, &script, &machine);
         let gateway = start(&setup, outside, &ledger, (&clock, &ids)).await;
         Self {
@@ -392,7 +416,7 @@ async fn start(
         home: setup.told_at.clone(),
     };
     let settings = Settings {
-        node: "node".into(),
+        node: setup.node.into(),
         profiles: profiles(&setup.others, profile),
         accounts: accounts.into_iter().map(account).collect(),
         routes: setup.routes.clone(),
@@ -401,6 +425,7 @@ async fn start(
         split: pieces,
         worker: Arc::<Machine>::clone(machine),
         files: Some(files(setup)),
+        zone: setup.zone.clone(),
     };
     let parts = Parts {
         ledger: ledger.clone(),

@@ -42,14 +42,14 @@ struct Sending {
 /// A place, in short or in full: in full, ids may have colons in them.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Place {
+pub(super) enum Place {
     Short(String),
     Full(FullPlace),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct FullPlace {
+pub(super) struct FullPlace {
     #[schemars(with = "words::Name")]
     platform: PlatformName,
     #[schemars(with = "Option<words::Name>")]
@@ -81,7 +81,7 @@ async fn send(
     Ok((StatusCode::ACCEPTED, Json(json!({ "reply_id": reply }))))
 }
 
-fn destination(place: Place) -> Result<Destination, ApiError> {
+pub(super) fn destination(place: Place) -> Result<Destination, ApiError> {
     let FullPlace {
         platform,
         account,

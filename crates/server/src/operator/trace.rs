@@ -11,20 +11,21 @@ use serde::Serialize;
 use talaria_domain::address::Address;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{PartBody, ReplyKind};
-use talaria_domain::event::EventKind;
+use talaria_domain::event::{EventKind, InternalCause};
 use talaria_domain::ids::{EventId, JobId, ReplyId, RunId, SessionId};
 use talaria_domain::machine::ReplyState;
 use talaria_domain::names::{MessageId, ProfileName};
 use talaria_domain::run::RunEvent;
 use talaria_store::dead::Thing;
 use talaria_store::views::{self, EventView, Found, PartView, ReplyView, RunView};
-use talaria_store::{StoreError, Tx, outbox};
+use talaria_store::{StoreError, Tx, outbox, schedules};
 
 use super::dead::LetterRow;
 use super::inbox::EventRow;
 use super::jobs::JobRow;
 use super::outbox::PartRow;
 use super::runs::RunRow;
+use super::schedules::OccurrenceRow;
 use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::Named;
@@ -45,10 +46,23 @@ struct Trace {
     /// The job that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<JobRow>,
+    /// The time of a schedule that it all came of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occurrence: Option<TracedOccurrence>,
     event: Option<TracedEvent>,
     runs: Vec<TracedRun>,
     replies: Vec<TracedReply>,
     dead: Vec<LetterRow>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct TracedOccurrence {
+    #[serde(flatten)]
+    row: OccurrenceRow,
+    /// What its schedule is called.
+    schedule: String,
+    /// The rule, in words.
+    when: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,6 +164,7 @@ fn follow(tx: &mut Tx<'_>, found: Found) -> Result<Trace, StoreError> {
             from_reply(tx, reply)?
         }
     };
+    let occurrence = occurrence(tx, event.as_ref(), &replies)?;
     let mut dead = Vec::new();
     if let Some(event) = &event {
         dead.extend(views::letters_about(tx, Thing::Event(event.row.event.id))?);
@@ -166,11 +181,40 @@ fn follow(tx: &mut Tx<'_>, found: Found) -> Result<Trace, StoreError> {
     }
     Ok(Trace {
         job: job.map(JobRow::from),
+        occurrence,
         event: event.map(traced_event),
         runs,
         replies: traced,
         dead: dead.into_iter().map(LetterRow::from).collect(),
     })
+}
+
+/// The time of a schedule that an event or a message came of.
+fn occurrence(
+    tx: &mut Tx<'_>,
+    event: Option<&EventView>,
+    replies: &[ReplyView],
+) -> Result<Option<TracedOccurrence>, StoreError> {
+    let found = match event.map(|event| &event.row.event.kind) {
+        Some(EventKind::Internal {
+            cause: InternalCause::Schedule { schedule, due },
+            ..
+        }) => schedules::occurrence(tx, *schedule, *due)?,
+        Some(_) => None,
+        None => match replies {
+            [one] => schedules::occurrence_of(tx, one.reply.id)?,
+            _ => None,
+        },
+    };
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let schedule = schedules::get(tx, found.schedule)?;
+    Ok(Some(TracedOccurrence {
+        when: schedule.when.show(&schedule.zone),
+        schedule: schedule.name,
+        row: found.into(),
+    }))
 }
 
 /// The event, every run that tried it, every reply to it.

@@ -11,11 +11,13 @@ use talaria_domain::authority::Revocation;
 use talaria_domain::clock::{Clock, ManualClock, Timestamp};
 use talaria_domain::delivery::{Part, PartBody, ReplyKind};
 use talaria_domain::event::Event;
-use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{Ids, PartId, RandomIds, ReplyId, RunId, ScheduleId, SessionId};
 use talaria_domain::live::{Happening, Live, Watch};
+use talaria_domain::machine::ScheduleState;
 use talaria_domain::names::{AccountName, PlatformName};
 use talaria_domain::principal::Role;
 use talaria_domain::profile::Account;
+use talaria_domain::schedule::{Schedule, Zone};
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_server::courier::{Courier, NotDispatched, Parcel};
 use talaria_server::doorkeeper::{
@@ -25,10 +27,12 @@ use talaria_server::doorkeeper::{
 use talaria_server::health::{Condition, Health, PartReport, Report};
 use talaria_server::hooks::Hooks;
 use talaria_server::rights::Rights;
+use talaria_server::timetable::{Deed, NotPlanned, Timetable, Wanted};
 use talaria_store::inbox::{self, Arrival, Recorded};
 use talaria_store::outbox::{self, ReplyStart};
+use talaria_store::schedules::Outcome;
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Ledger, Tx, runs};
+use talaria_store::{Ledger, StoreError, Tx, runs, schedules};
 use tokio::sync::{Notify, mpsc};
 
 /// How much a watch holds.
@@ -339,6 +343,85 @@ impl Gateway {
     /// A new id of any kind, from the source that the server uses, too.
     pub(crate) fn id<T>(&self, from_bytes: impl Fn([u8; 16]) -> T) -> T {
         from_bytes(*self.ids.next(self.clock.now()).as_bytes())
+    }
+}
+
+impl Timetable for Gateway {
+    fn create(&self, wanted: Wanted) -> Pending<'_, Result<Schedule, NotPlanned>> {
+        Box::pin(self.plan(wanted))
+    }
+
+    fn change(&self, id: ScheduleId, deed: Deed) -> Pending<'_, Result<Schedule, NotPlanned>> {
+        let (ledger, now) = (self.ledger.clone(), self.clock.now());
+        let work = move |tx: &mut Tx<'_>| {
+            match deed {
+                Deed::Pause => schedules::pause(tx, id, now)?,
+                Deed::Resume => schedules::resume(tx, id, now, now)?,
+                Deed::Remove => schedules::remove(tx, id, now)?,
+                Deed::Run => {
+                    let why = Outcome::Skipped("nothing is said here".to_owned());
+                    schedules::record_occurrence(tx, (id, now), &why, now)?;
+                }
+            }
+            schedules::get(tx, id)
+        };
+        Box::pin(async move {
+            ledger.write(work).await.map_err(|error| match error {
+                StoreError::NotFound { .. } => NotPlanned::NotFound {
+                    reason: "there is no such schedule".to_owned(),
+                },
+                error => NotPlanned::Refused {
+                    reason: error.to_string(),
+                },
+            })
+        })
+    }
+}
+
+impl Gateway {
+    async fn plan(&self, wanted: Wanted) -> Result<Schedule, NotPlanned> {
+        let refused = |reason: String| NotPlanned::Refused { reason };
+        let chat = wanted.to.chat.clone();
+        let chat = chat.ok_or_else(|| refused("say which chat".to_owned()))?;
+        let now = self.clock.now();
+        let plan = wanted.order.understand(&Zone::default(), now);
+        let plan = plan.map_err(refused)?;
+        let address = Address {
+            platform: wanted.to.platform,
+            account: "bot".into(),
+            chat_kind: ChatKind::Direct,
+            chat,
+            thread: wanted.to.thread,
+            reply_to: None,
+        };
+        let source = Source::of(&address, &wanted.requester);
+        let key = SessionKey::derive(&"assistant".into(), &source, Sharing::default());
+        let (owner, session) = (wanted.requester.key(), SessionId::next(&*self.ids, now));
+        let schedule = Schedule {
+            id: ScheduleId::next(&*self.ids, now),
+            name: plan.name,
+            when: plan.when,
+            zone: plan.zone,
+            what: plan.what,
+            return_to: ReturnAddress {
+                address,
+                requester: wanted.requester,
+                profile: "assistant".into(),
+                session,
+            },
+            key: key.id(),
+            state: ScheduleState::Active,
+            next_at: Some(plan.next_at),
+            created_at: now,
+        };
+        let opening = Opening::of(key, owner, session, now);
+        let kept = schedule.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            sessions::resolve(tx, &opening)?;
+            schedules::record(tx, &kept)
+        };
+        self.ledger.write(work).await.unwrap();
+        Ok(schedule)
     }
 }
 

@@ -26,6 +26,7 @@ mod inviting;
 mod keeping_keys;
 mod letting_in;
 mod looking_after;
+mod planning;
 mod refusing;
 mod responding;
 mod running;

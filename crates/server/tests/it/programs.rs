@@ -191,6 +191,7 @@ fn settings(parrot: &Arc<Parrot>, clock: &Arc<dyn Clock>) -> Settings {
         split: pieces,
         worker: Arc::new(NoProcesses),
         files: None,
+        zone: talaria_domain::schedule::Zone::default(),
     }
 }
 
@@ -209,7 +210,8 @@ fn shared(
         courier: stand_in.clone(),
         hooks: stand_in.clone(),
         rights: stand_in.clone(),
-        doorkeeper: stand_in,
+        doorkeeper: stand_in.clone(),
+        timetable: stand_in,
         clock,
         ids,
         keys: OperatorKeys {

@@ -164,6 +164,7 @@ fn shared(gateway: &Arc<Gateway>) -> Shared {
         hooks: gateway.clone(),
         rights: gateway.clone(),
         doorkeeper: gateway.clone(),
+        timetable: gateway.clone(),
         clock: gateway.clock.clone(),
         ids: gateway.ids.clone(),
         keys: OperatorKeys {

@@ -9,6 +9,7 @@ mod later;
 mod memory;
 mod order;
 mod patience;
+mod planned;
 mod stops;
 
 use std::fmt;
@@ -39,6 +40,8 @@ pub enum Invariant {
     ToldLater,
     /// A run does what it was admitted to do and was not taken away from it, and nothing else.
     WithinAuthority,
+    /// What is planned happens once, where it was planned.
+    Planned,
 }
 
 /// A promise that was not kept.
@@ -69,6 +72,7 @@ impl fmt::Display for Violation {
             Invariant::Remembered => "8, remembered once",
             Invariant::ToldLater => "9, what ends later is told once where it was asked for",
             Invariant::WithinAuthority => "10, nothing beyond what a run may",
+            Invariant::Planned => "11, what is planned happens once where it was planned",
         };
         write!(f, "invariant {promise}: {}", self.found)
     }
@@ -77,7 +81,7 @@ impl fmt::Display for Violation {
 type Findings = Vec<String>;
 type Question = fn(&Evidence) -> Findings;
 
-const ALWAYS: [(Invariant, Question); 14] = [
+const ALWAYS: [(Invariant, Question); 15] = [
     (Invariant::Recorded, arrivals::recorded),
     (Invariant::AnsweredOnce, answers::at_most_once),
     (Invariant::AnsweredOnce, answers::in_their_place),
@@ -92,15 +96,17 @@ const ALWAYS: [(Invariant, Question); 14] = [
     (Invariant::ToldLater, later::tasks_are_silent),
     (Invariant::WithinAuthority, authority::as_admitted),
     (Invariant::WithinAuthority, authority::not_after_it_was_lost),
+    (Invariant::Planned, planned::one_outcome),
 ];
 
-const IN_THE_END: [(Invariant, Question); 6] = [
+const IN_THE_END: [(Invariant, Question); 7] = [
     (Invariant::Ends, arrivals::ended),
     (Invariant::AnsweredOnce, answers::parts_as_recorded),
     (Invariant::AnsweredOnce, answers::accounted_for),
     (Invariant::AnsweredOnce, patience::given_up_in_time),
     (Invariant::Remembered, memory::remembered_once),
     (Invariant::ToldLater, later::told_once),
+    (Invariant::Planned, planned::happened),
 ];
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use talaria_domain::authority::Authority;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::delivery::{Outcome, PartBody};
 use talaria_domain::event::{Event, EventKind, InternalCause};
-use talaria_domain::ids::{EventId, JobId, PartId, ReplyId, RunId, SessionId};
+use talaria_domain::ids::{EventId, JobId, PartId, ReplyId, RunId, ScheduleId, SessionId};
 use talaria_domain::job::Promise;
 use talaria_domain::machine::{
-    InboxState, JobState, Machine as _, PartState, ReplyState, RunState,
+    InboxState, JobState, Machine as _, PartState, ReplyState, RunState, ScheduleState,
 };
+use talaria_domain::schedule::Occurrence;
 use talaria_domain::session_key::SessionKeyId;
 use talaria_store::maintenance::integrity;
 use talaria_store::{Result, Row, Tx};
@@ -25,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) replies: BTreeMap<ReplyId, ReplyFact>,
     pub(crate) parts: BTreeMap<PartId, PartFact>,
     pub(crate) jobs: BTreeMap<JobId, JobFact>,
+    pub(crate) schedules: BTreeMap<ScheduleId, ScheduleFact>,
+    pub(crate) occurrences: Vec<Occurrence>,
     /// What people said, by session: each entry's text.
     pub(crate) asked: Vec<(SessionId, String)>,
     /// What open dead letters are about.
@@ -129,6 +132,14 @@ pub(crate) struct JobFact {
     pub(crate) is_consumed: bool,
 }
 
+/// A schedule.
+#[derive(Debug)]
+pub(crate) struct ScheduleFact {
+    pub(crate) state: ScheduleState,
+    pub(crate) key: SessionKeyId,
+    pub(crate) return_to: ReturnAddress,
+}
+
 /// A part.
 #[derive(Debug)]
 pub(crate) struct PartFact {
@@ -164,6 +175,17 @@ impl Facts {
                 tx,
                 "SELECT job_id, state, promise, return_to, told, consumed_at FROM jobs",
                 job,
+            )?,
+            schedules: map(
+                tx,
+                "SELECT schedule_id, state, key_id, return_to FROM schedules",
+                schedule,
+            )?,
+            occurrences: tx.rows(
+                "SELECT schedule_id, due_at, state, event_id, reply_id, reason, at FROM occurrences
+                 ORDER BY due_at, schedule_id",
+                &[],
+                occurrence,
             )?,
             asked: tx.rows(
                 "SELECT session_id, text FROM transcripts WHERE role = 'user' ORDER BY entry_id",
@@ -261,11 +283,18 @@ impl Facts {
             .jobs
             .iter()
             .map(|(id, job)| format!("job {id}: {job:?}"));
+        let schedules = self
+            .schedules
+            .iter()
+            .map(|(id, schedule)| format!("schedule {id}: {schedule:?}"));
+        let times = self.occurrences.iter().map(|time| format!("{time:?}"));
         events
             .chain(replies)
             .chain(parts)
             .chain(asked)
             .chain(jobs)
+            .chain(schedules)
+            .chain(times)
             .collect()
     }
 }
@@ -328,6 +357,27 @@ fn job(row: &Row<'_>) -> Result<(JobId, JobFact)> {
         is_consumed: row.get::<Option<Timestamp>>(5)?.is_some(),
     };
     Ok((row.get(0)?, fact))
+}
+
+fn schedule(row: &Row<'_>) -> Result<(ScheduleId, ScheduleFact)> {
+    let fact = ScheduleFact {
+        state: row.state(1)?,
+        key: row.get(2)?,
+        return_to: row.json(3)?,
+    };
+    Ok((row.get(0)?, fact))
+}
+
+fn occurrence(row: &Row<'_>) -> Result<Occurrence> {
+    Ok(Occurrence {
+        schedule: row.get(0)?,
+        due: row.get(1)?,
+        state: row.state(2)?,
+        event: row.get(3)?,
+        reply: row.get(4)?,
+        reason: row.get(5)?,
+        at: row.get(6)?,
+    })
 }
 
 fn parts(tx: &mut Tx<'_>) -> Result<BTreeMap<PartId, PartFact>> {

@@ -12,7 +12,7 @@ use talaria_gateway::delivery::pace::Rate;
 use talaria_gateway::settings::{Limits, Reset, ResumePolicy};
 use talaria_store::ledger::Fate;
 
-use super::cast::Place;
+use super::cast::{Place, canary};
 use super::chance::Chance;
 use super::faults::{Doom, Drag, Temper};
 use super::{Flaw, Plot, Staging};
@@ -156,7 +156,10 @@ impl Plan {
             temper: Temper(temper),
             drag: Drag(weather.weigh(&[(2, 0), (1, 10), (2, 60)])),
             lives: (0..ends).map(|_| life(&mut dying)).collect(),
-            acts: revoking(seed, talk::acts(&mut chance.fork(), staging.flaw)),
+            acts: planning(
+                (seed, staging.flaw),
+                revoking(seed, talk::acts(&mut chance.fork(), staging.flaw)),
+            ),
             chance: chance.fork(),
         }
     }
@@ -183,6 +186,47 @@ fn revoking(seed: u64, acts: Vec<Act>) -> Vec<Act> {
     acts.flat_map(|act| [Some(act), revoke()])
         .flatten()
         .collect()
+}
+
+/// What people plan is numbered from here on.
+const PLANNED: u32 = 501;
+
+/// In one sound universe of three people plan something where they have just written. The choices are from a stream of
+/// their own, too.
+fn planning((seed, flaw): (u64, Flaw), acts: Vec<Act>) -> Vec<Act> {
+    let mut chance = Chance::from_seed(seed.rotate_left(32));
+    if flaw != Flaw::default() || !chance.is_one_in(3) {
+        return acts;
+    }
+    let mut numbers = PLANNED..;
+    let mut plan = |act: &Act| {
+        let Deed::Write { who, place, .. } = act.deed else {
+            return None;
+        };
+        let number = numbers.next().filter(|_| chance.is_one_in(3))?;
+        let time = chance.weigh(&[(2, 2), (3, 20), (1, 400)]);
+        let what = chance.pick(&["say", "ask"]);
+        let words = chance.weigh(&[(3, ""), (1, "think 5"), (1, "tool 2"), (1, "fail")]);
+        let text = format!(
+            "/schedule add in {time}s {what} j-{} {words}",
+            canary(number, who)
+        );
+        let deed = Deed::Write {
+            number,
+            who,
+            place,
+            text,
+        };
+        let after = chance.millis(0, 3_000);
+        Some(Act { after, deed })
+    };
+    let mut planned = Vec::new();
+    for act in acts {
+        let plan = plan(&act);
+        planned.push(act);
+        planned.extend(plan);
+    }
+    planned
 }
 
 fn choices(chance: &mut Chance, flaw: Flaw) -> Choices {

@@ -148,6 +148,7 @@ impl World {
                 routes: Vec::new(),
                 bindings: Bindings::default(),
                 files: None,
+                zone: talaria_domain::schedule::Zone::default(),
                 limits: settings.limits,
                 split: pieces,
                 worker: match self.plan.staging.flaw {

@@ -13,7 +13,7 @@ macro_rules! tables {
 }
 
 /// Every table that is not derived from another.
-const TABLES: [(&str, &str); 17] = tables![
+const TABLES: [(&str, &str); 19] = tables![
     "session_keys",
     "session_origins",
     "sessions",
@@ -31,6 +31,8 @@ const TABLES: [(&str, &str); 17] = tables![
     "dead_letters",
     "state",
     "jobs",
+    "schedules",
+    "occurrences",
 ];
 
 /// How many entries are indexed at a time.

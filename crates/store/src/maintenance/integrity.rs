@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 11] = [
+const CHECKS: [(&str, &str); 14] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -55,6 +55,20 @@ const CHECKS: [(&str, &str); 11] = [
         "open questions that no run waits for",
         "SELECT COUNT(*) FROM questions q WHERE q.ended_at IS NULL AND NOT EXISTS (
              SELECT 1 FROM runs r WHERE r.run_id = q.run_id AND r.state = 'waiting')",
+    ),
+    (
+        "occurrences without a schedule",
+        "SELECT COUNT(*) FROM occurrences o WHERE NOT EXISTS (
+             SELECT 1 FROM schedules s WHERE s.schedule_id = o.schedule_id)",
+    ),
+    (
+        "occurrences that came to nothing",
+        "SELECT COUNT(*) FROM occurrences o WHERE o.state = 'due'
+             OR (o.state = 'served' AND o.event_id IS NULL AND o.reply_id IS NULL)",
+    ),
+    (
+        "schedules whose state and next time do not fit",
+        "SELECT COUNT(*) FROM schedules s WHERE (s.state = 'active') <> (s.next_at IS NOT NULL)",
     ),
     (
         "entries without a session",

@@ -118,12 +118,17 @@ const BY_ID: [&str; 8] = [
 ];
 
 /// What there is little of.
-const BY_TIME: [&str; 4] = [
+const BY_TIME: [&str; 6] = [
     "DELETE FROM questions WHERE question_id IN (
          SELECT question_id FROM questions WHERE ended_at < ?1 LIMIT ?2)",
     "DELETE FROM dead_letters WHERE dead_id IN (
          SELECT dead_id FROM dead_letters WHERE ended_at < ?1 LIMIT ?2)",
     "DELETE FROM jobs WHERE job_id IN (SELECT job_id FROM jobs WHERE ended_at < ?1 LIMIT ?2)",
+    "DELETE FROM occurrences WHERE (schedule_id, due_at) IN (
+         SELECT o.schedule_id, o.due_at FROM occurrences o WHERE o.at < ?1 LIMIT ?2)",
+    "DELETE FROM schedules WHERE schedule_id IN (
+         SELECT s.schedule_id FROM schedules s WHERE s.ended_at < ?1 AND NOT EXISTS (
+             SELECT 1 FROM occurrences o WHERE o.schedule_id = s.schedule_id) LIMIT ?2)",
     "DELETE FROM leases WHERE name IN (
          SELECT name FROM leases WHERE expires_at = 0 AND epoch < ?1 LIMIT ?2)",
 ];

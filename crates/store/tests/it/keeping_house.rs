@@ -232,6 +232,7 @@ async fn fill(world: &World) {
     dies(world, &turn(world, "bob", "north").await).await;
     turn(world, "cyd", "south").await;
     crate::asking::asks(world, "dan").await;
+    crate::scheduling::happens(world, "eve").await;
     let at = world.now();
     world
         .write(move |tx| state::set(tx, scope(), "tea", &json!("green"), at))

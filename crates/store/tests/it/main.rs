@@ -23,6 +23,7 @@ mod operator_views;
 mod outgoing;
 mod remembering;
 mod running;
+mod scheduling;
 mod transitions;
 mod waking;
 mod working_later;

@@ -87,12 +87,24 @@ impl Gateway {
 
     /// Asks for everything that a list has, but for no more than `most`.
     pub(crate) async fn list(&self, path: &[&str], most: usize) -> Result<Vec<Value>, Failure> {
+        self.list_with(path, &[], most).await
+    }
+
+    /// The same, with more to say about it.
+    pub(crate) async fn list_with(
+        &self,
+        path: &[&str],
+        query: &[(&str, &str)],
+        most: usize,
+    ) -> Result<Vec<Value>, Failure> {
         let mut all = Vec::new();
         let mut after: Option<String> = None;
         while all.len() < most {
             let mut url = self.url(path);
             let limit = (most - all.len()).min(PAGE).to_string();
-            url.query_pairs_mut().append_pair("limit", &limit);
+            url.query_pairs_mut()
+                .extend_pairs(query)
+                .append_pair("limit", &limit);
             if let Some(after) = &after {
                 url.query_pairs_mut().append_pair("after", after);
             }

@@ -13,6 +13,7 @@ use talaria_domain::descriptor::Descriptor;
 use talaria_domain::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
 use talaria_domain::principal::Role;
 use talaria_domain::profile::Profile;
+use talaria_domain::schedule::Zone;
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
 use talaria_gateway::access::{AccessPolicy, Bots, Groups, Strangers, Trust};
 use talaria_gateway::routing::Route;
@@ -57,6 +58,8 @@ pub(crate) struct Effective {
     pub(crate) compat: Compat,
     /// How much at once, and for how long.
     pub(crate) limits: Limits,
+    /// Where the clock of schedules hangs.
+    pub(crate) zone: Zone,
     /// One more key with the operator's rights.
     pub(crate) api_key: Option<SecretString>,
     /// What is logged, as a tracing filter.

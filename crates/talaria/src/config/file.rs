@@ -230,4 +230,5 @@ pub(super) struct GatewaySection {
     pub(super) queue_limit: Option<i64>,
     pub(super) attempts: Option<i64>,
     pub(super) drain_seconds: Option<i64>,
+    pub(super) zone: Option<String>,
 }

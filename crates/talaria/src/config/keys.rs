@@ -338,6 +338,10 @@ pub(crate) const KEYS: &[Key] = &[
         "gateway.drain_seconds",
         "how long running turns have to end when the gateway stops",
     ),
+    key(
+        "gateway.zone",
+        "the time zone of schedules that name none, such as Europe/Berlin; UTC, if nothing is said",
+    ),
 ];
 
 /// What is set from outside the file alone.

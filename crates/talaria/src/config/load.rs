@@ -13,6 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use talaria_domain::schedule::Zone;
 use talaria_domain::secret::{ExposeSecret as _, SecretString};
 use talaria_store::Durability;
 
@@ -93,6 +94,7 @@ impl Loading<'_> {
         let bindings = self.bindings(&profiles, &accounts, &runners);
         let routes = self.routes(&profiles, &accounts);
         let compat: CompatSection = self.document.section("compat");
+        let (limits, zone) = self.limits();
         let mut effective = Effective {
             home: self.source.home.to_owned(),
             file: self.source.text.map(|_| self.source.path.to_owned()),
@@ -108,7 +110,8 @@ impl Loading<'_> {
             compat: Compat {
                 hermes_env: compat.hermes_env,
             },
-            limits: self.limits(),
+            limits,
+            zone,
             api_key,
             log: self.log(),
             warnings: Vec::new(),
@@ -189,7 +192,7 @@ impl Loading<'_> {
         Store { url, durability }
     }
 
-    fn limits(&mut self) -> Limits {
+    fn limits(&mut self) -> (Limits, Zone) {
         let section: GatewaySection = self.document.section("gateway");
         let mut limit = |key, written, default, most| self.number(key, written, default, (1, most));
         let max_turns = limit("gateway.max_turns", section.max_turns, 256, 100_000);
@@ -208,14 +211,23 @@ impl Loading<'_> {
         let queue_limit = limit("gateway.queue_limit", section.queue_limit, 50, 100_000);
         let attempts = limit("gateway.attempts", section.attempts, 3, 100);
         let drain = limit("gateway.drain_seconds", section.drain_seconds, 20, 3_600);
-        Limits {
+        let limits = Limits {
             max_turns: usize::try_from(max_turns).unwrap_or(usize::MAX),
             turn_timeout: Duration::from_secs(u64::from(turn) * MINUTE),
             no_progress: Duration::from_secs(u64::from(silent) * MINUTE),
             queue_limit: usize::try_from(queue_limit).unwrap_or(usize::MAX),
             attempts,
             drain: Duration::from_secs(u64::from(drain)),
-        }
+        };
+        (limits, self.zone(section.zone.as_deref()))
+    }
+
+    fn zone(&mut self, written: Option<&str>) -> Zone {
+        let zone = written.map_or_else(|| Ok(Zone::default()), Zone::parse);
+        zone.unwrap_or_else(|what| {
+            self.refuse("gateway.zone", what);
+            Zone::default()
+        })
     }
 
     fn log(&mut self) -> Option<String> {

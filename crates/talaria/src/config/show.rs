@@ -73,6 +73,7 @@ pub(super) fn values(effective: &Effective) -> Values {
     let hermes_env = effective.compat.hermes_env;
     values.extend(named("compat", [("hermes_env", json!(hermes_env))]));
     values.extend(limits(&effective.limits));
+    values.extend(named("gateway", [("zone", json!(effective.zone.as_str()))]));
     values
 }
 

@@ -177,6 +177,7 @@ no_progress_minutes = 10
 queue_limit = 50
 attempts = 3
 drain_seconds = 20
+zone = "Europe/Berlin"
 "#;
 
 const TOKENS: &[(&str, &str)] = &[
@@ -274,6 +275,7 @@ fn nothing_at_all_is_a_whole_configuration() {
         "process",
         "delegate_task",
         "send_message",
+        "schedule",
         "ask_user",
     ];
     assert_eq!(assistant.tools, usual, "the demo's words need them");

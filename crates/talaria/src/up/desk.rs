@@ -9,7 +9,7 @@ use talaria_domain::names::{AccountName, PlatformName};
 use talaria_gateway::Gateway;
 use talaria_gateway::lifecycle::Said;
 use talaria_gateway::lifecycle::health::{Condition as State, PartHealth};
-use talaria_server::courier::{Courier, NotDispatched, Parcel};
+use talaria_server::courier::{Courier, Destination, NotDispatched, Parcel};
 use talaria_server::health::{Condition, Health, PartReport, Report, TurnedAway};
 use talaria_server::hooks::Hooks;
 use talaria_server::rights::Rights;
@@ -49,33 +49,39 @@ fn part(health: PartHealth) -> PartReport {
     }
 }
 
+impl Desk {
+    /// The place that an operator names, or what is missing.
+    pub(super) fn address(&self, to: &Destination) -> Result<Address, String> {
+        let platform = to.platform.as_str();
+        let account = match &to.account {
+            Some(account) => account.clone(),
+            None => self
+                .0
+                .only_account(&to.platform)
+                .ok_or_else(|| format!("no account, or more than one, on {platform:?}"))?,
+        };
+        match to.chat.clone() {
+            None => self.0.home(&to.platform, &account).ok_or_else(|| {
+                format!("say which chat: {platform}:CHAT, because no home is known there")
+            }),
+            Some(chat) => Ok(Address {
+                platform: to.platform.clone(),
+                account,
+                chat_kind: ChatKind::Direct,
+                chat,
+                thread: to.thread.clone(),
+                reply_to: None,
+            }),
+        }
+    }
+}
+
 impl Courier for Desk {
     fn dispatch(&self, parcel: Parcel) -> Pending<'_, Result<ReplyId, NotDispatched>> {
         Box::pin(async move {
             let missing = |reason: String| NotDispatched::NotFound { reason };
-            let to = &parcel.to;
-            let platform = to.platform.as_str();
-            let account = match &to.account {
-                Some(account) => account.clone(),
-                None => self.0.only_account(&to.platform).ok_or_else(|| {
-                    missing(format!("no account, or more than one, on {platform:?}"))
-                })?,
-            };
-            let address = match to.chat.clone() {
-                None => self.0.home(&to.platform, &account).ok_or_else(|| {
-                    missing(format!(
-                        "say which chat: {platform}:CHAT, because no home is known there"
-                    ))
-                })?,
-                Some(chat) => Address {
-                    platform: to.platform.clone(),
-                    account,
-                    chat_kind: ChatKind::Direct,
-                    chat,
-                    thread: to.thread.clone(),
-                    reply_to: None,
-                },
-            };
+            let address = self.address(&parcel.to).map_err(missing)?;
+            let platform = parcel.to.platform.as_str();
             match self.0.say(&address, &parcel.requester, &parcel.text).await {
                 Ok(Said::Recorded(reply)) => Ok(reply),
                 Ok(Said::NoAccount) => Err(missing(format!("no account on {platform:?}"))),

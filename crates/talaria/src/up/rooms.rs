@@ -90,6 +90,7 @@ pub(super) fn settings(
         limits: limits(effective, resume),
         split: pieces,
         files: Some(files(&effective.home)),
+        zone: effective.zone.clone(),
     })
 }
 

@@ -20,6 +20,7 @@ mod killing_a_run;
 mod letting_in;
 mod on_platforms;
 mod operating;
+mod planning;
 mod starting;
 mod thinking_outside;
 mod without_a_gateway;

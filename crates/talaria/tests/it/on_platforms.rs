@@ -37,7 +37,7 @@ fn configured(candidate: &Candidate, venue: &dyn Venue) -> String {
     let sender = candidate.places.thread.unwrap()(2, "").sender;
     let account = crash::account(candidate, venue).replace("\"*\"", &format!("{sender:?}"));
     format!(
-        "[profile.assistant]\ntools = [\"terminal\", \"process\", \"send_message\"]\n\
+        "[profile.assistant]\ntools = [\"terminal\", \"process\", \"send_message\", \"schedule\"]\n\
          approve = [\"terminal\"]\n{account}"
     )
 }
@@ -89,6 +89,32 @@ async fn everything_is_said(venue: &dyn Venue, asks: impl Fn(&str) -> Written) {
     scene.write(&asks("background: sleep 1; echo much later | tr a-z A-Z"));
     approve_next(venue, &asks("").sender, &first).await;
     sees(venue, "the late notice", |sight| says(sight, "MUCH LATER")).await;
+    what_is_planned_is_said(venue, asks).await;
+}
+
+/// What a person plans, what the agent plans for them, and what the agent is asked then.
+async fn what_is_planned_is_said(venue: &dyn Venue, asks: impl Fn(&str) -> Written) {
+    let is_said = |sight: &Sight, text: &str| {
+        let is_it = |shown: &Shown| shown.text.trim() == text;
+        ours(sight).iter().any(is_it)
+    };
+    let scene = venue.stage();
+    scene.write(&asks("/schedule add in 2s say right on time"));
+    sees(venue, "what was planned", |sight| {
+        is_said(sight, "right on time")
+    })
+    .await;
+    scene.write(&asks("remind: 2s as I was told"));
+    sees(venue, "what the agent planned", |sight| {
+        is_said(sight, "as I was told")
+    })
+    .await;
+    scene.write(&asks("/schedule add in 2s ask any news?"));
+    sees(venue, "the answer to what was planned", |sight| {
+        let mut answers = ours(sight).into_iter();
+        answers.any(|shown| shown.text.contains("You wrote") && shown.text.contains("any news?"))
+    })
+    .await;
 }
 
 /// Every message and every typing sign is in this thread.

@@ -11,6 +11,7 @@ const COMMANDS: &[&[&str]] = &[
     &["sessions", "list"],
     &["dead", "list"],
     &["jobs", "list"],
+    &["schedule", "list"],
     &["send", "x:1", "hello"],
     &["key", "list"],
 ];

@@ -4,7 +4,7 @@ use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Fields;
 use talaria_domain::event::{Content, DedupeKey, Event, EventKind, InternalCause};
-use talaria_domain::ids::{EventId, JobId};
+use talaria_domain::ids::{EventId, JobId, ScheduleId};
 use talaria_domain::runner::Turn;
 
 use super::{Context, Slot, Texts};
@@ -107,12 +107,36 @@ fn the_source_is_what_began_the_turn() {
         (internal(InternalCause::JobEnded { job }), "job"),
         (internal(InternalCause::Delegated { job }), "delegation"),
         (internal(InternalCause::Handoff), "handoff"),
-        (internal(InternalCause::Schedule), "schedule"),
+        (
+            internal(InternalCause::Schedule {
+                schedule: ScheduleId::from_bytes([7; 16]),
+                due: Timestamp::ZERO,
+            }),
+            "schedule",
+        ),
         (internal(InternalCause::Board), "board"),
     ] {
         turn.input = vec![event(&turn, kind, None)];
         assert_eq!(value(&turn, Variable::Source), expected);
     }
+}
+
+#[test]
+fn whoever_works_at_a_time_knows_where_the_answer_goes_by_itself() {
+    let mut turn = turn("example", "key", DeliveryWindow::Always);
+    let planned = internal(InternalCause::Schedule {
+        schedule: ScheduleId::from_bytes([7; 16]),
+        due: Timestamp::ZERO,
+    });
+    let cron = |turn: &Turn| {
+        let context = Context::of_turn(turn);
+        let slot = context.slot(Variable::CronChatId);
+        matches!(slot, Slot::Set(chat) if chat == turn.return_to.address.chat.as_str())
+    };
+    turn.input = vec![event(&turn, said(), None)];
+    assert!(!cron(&turn), "a person asks");
+    turn.input = vec![event(&turn, planned, None)];
+    assert!(cron(&turn));
 }
 
 #[test]

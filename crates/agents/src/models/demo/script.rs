@@ -87,7 +87,7 @@ const WHAT_TO_CONFIGURE: &str = "For real answers, put a model into `talaria.tom
     ```";
 
 /// What can be tried, if the tool is there.
-const HINTS: [(&str, &str); 3] = [
+const HINTS: [(&str, &str); 4] = [
     (
         "terminal",
         "Write `run: echo hello`, and I use the real `terminal` tool and show you what it answers; \
@@ -96,6 +96,10 @@ const HINTS: [(&str, &str); 3] = [
     (
         "ask_user",
         "Write `ask: which colour? red | blue`, and I ask you back with the real `ask_user` tool.",
+    ),
+    (
+        "schedule",
+        "Write `remind: 10m stand up`, and you hear of it then by the real `schedule` tool.",
     ),
     (
         "send_message",

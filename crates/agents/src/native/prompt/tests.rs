@@ -9,7 +9,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{
     Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, InternalCause, Kept,
 };
-use talaria_domain::ids::{EventId, JobId, RunId, SessionId};
+use talaria_domain::ids::{EventId, JobId, RunId, ScheduleId, SessionId};
 use talaria_domain::principal::{Principal, Role};
 use talaria_domain::profile::{BusyPolicy, Profile};
 use talaria_domain::runner::{Said, Speaker, Turn};
@@ -94,7 +94,10 @@ fn message() -> EventKind {
 fn only_what_nobody_said_is_news() {
     let before = || vec![Said::plain(Speaker::User, "hi")];
     let due = EventKind::Internal {
-        cause: InternalCause::Schedule,
+        cause: InternalCause::Schedule {
+            schedule: ScheduleId::from_bytes([7; 16]),
+            due: Timestamp::ZERO,
+        },
         text: "words".to_owned(),
     };
     let task = EventKind::Internal {

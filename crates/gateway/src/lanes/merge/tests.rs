@@ -3,7 +3,7 @@
 use talaria_domain::address::{Address, ChatKind};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Content, DedupeKey, InternalCause};
-use talaria_domain::ids::JobId;
+use talaria_domain::ids::{JobId, ScheduleId};
 use talaria_domain::principal::{Principal, Role};
 
 use super::*;
@@ -62,7 +62,10 @@ fn rapid_messages_of_one_sender_are_one_thought() {
 fn nothing_else_is_merged() {
     let internal = Event {
         kind: EventKind::Internal {
-            cause: InternalCause::Schedule,
+            cause: InternalCause::Schedule {
+                schedule: ScheduleId::from_bytes([7; 16]),
+                due: Timestamp::ZERO,
+            },
             text: String::new(),
         },
         ..said(2, "ada", None, 1)

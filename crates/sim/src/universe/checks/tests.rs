@@ -1,7 +1,7 @@
 //! Evidence of a sound universe with one thing changed in it: the promise that this breaks is named, and no other.
 
 use talaria_domain::ids::{EventId, ReplyId, RunId, SessionId};
-use talaria_domain::machine::{InboxState, JobState, PartState, RunState};
+use talaria_domain::machine::{InboxState, JobState, PartState, RunState, ScheduleState};
 
 use super::*;
 use crate::chat::{Change, Shown};
@@ -240,4 +240,41 @@ fn a_job_that_does_not_end() {
         job.state = JobState::Running;
     }
     assert!(broken(&evidence).contains(&Invariant::Ends));
+}
+
+/// Whether something was planned, and became a turn and a message.
+fn has_plans(evidence: &Evidence) -> bool {
+    let times = &evidence.facts.occurrences;
+    times.iter().any(|time| time.event.is_some()) && times.iter().any(|time| time.reply.is_some())
+}
+
+#[test]
+fn what_is_planned_and_happens_elsewhere_twice_or_not_at_all() {
+    let mut gone = evidence(has_plans);
+    gone.facts.occurrences.pop();
+    assert!(broken(&gone).contains(&Invariant::Planned));
+
+    let mut doubled = evidence(has_plans);
+    let mut again = doubled.facts.occurrences[0].clone();
+    again.due = again.due.plus(std::time::Duration::from_secs(1));
+    doubled.facts.occurrences.push(again);
+    assert!(broken(&doubled).contains(&Invariant::Planned));
+
+    let mut unserved = evidence(has_plans);
+    for time in &mut unserved.facts.occurrences {
+        (time.event, time.reply) = (None, None);
+    }
+    assert!(broken(&unserved).contains(&Invariant::Planned));
+
+    let mut elsewhere = evidence(has_plans);
+    for schedule in elsewhere.facts.schedules.values_mut() {
+        schedule.return_to.address.chat = "next door".into();
+    }
+    assert_eq!(broken(&elsewhere), [Invariant::Planned]);
+
+    let mut open = evidence(has_plans);
+    for schedule in open.facts.schedules.values_mut() {
+        schedule.state = ScheduleState::Active;
+    }
+    assert_eq!(broken(&open), [Invariant::Planned]);
 }

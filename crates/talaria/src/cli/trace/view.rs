@@ -30,6 +30,7 @@ pub(super) fn lines(trace: &Value) -> Vec<Line> {
         lines: Vec::new(),
     };
     view.job(&trace["job"]);
+    view.occurrence(&trace["occurrence"]);
     view.event(&trace["event"]);
     for run in items(trace, "runs") {
         view.run(run);
@@ -84,6 +85,22 @@ impl View {
             let ended = time(job, "ended_at");
             self.add(ended, 1, &format!("told: {told}"), None);
         }
+    }
+
+    fn occurrence(&mut self, occurrence: &Value) {
+        if occurrence.is_null() {
+            return;
+        }
+        let (name, id) = (
+            field(occurrence, "schedule"),
+            field(occurrence, "schedule_id"),
+        );
+        let state = field(occurrence, "state");
+        let head = format!("schedule {name:?} {id}: {state}{}", because(occurrence));
+        self.add(time(occurrence, "at"), 0, &head, look_of(&state));
+        let when = field(occurrence, "when");
+        let due = time(occurrence, "due_at").map(date).unwrap_or_default();
+        self.note(&when, &format!("{when}, due {due} UTC"));
     }
 
     fn event(&mut self, event: &Value) {
@@ -354,9 +371,11 @@ fn start(trace: &Value) -> Option<Timestamp> {
     let replies = items(trace, "replies").filter_map(|reply| time(reply, "created_at"));
     let dead = items(trace, "dead").filter_map(|letter| time(letter, "at"));
     let job = time(&trace["job"], "created_at");
+    let occurrence = time(&trace["occurrence"], "at");
     event
         .into_iter()
         .chain(job)
+        .chain(occurrence)
         .chain(runs)
         .chain(replies)
         .chain(dead)

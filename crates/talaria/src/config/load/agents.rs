@@ -39,11 +39,12 @@ const TOOLS: &[&str] = &[
 ];
 
 /// What the profile has that nobody wrote a word about.
-const USUAL_TOOLS: [&str; 5] = [
+const USUAL_TOOLS: [&str; 6] = [
     "terminal",
     "process",
     "delegate_task",
     "send_message",
+    "schedule",
     "ask_user",
 ];
 

@@ -281,6 +281,11 @@ const MISTAKES: &[Mistake] = &[
         &["from 1", "found 0"],
     ),
     (
+        "[gateway]\nzone = \"Mars/Olympus\"",
+        (2, 8, "gateway.zone"),
+        &["Mars/Olympus", "Europe/Berlin"],
+    ),
+    (
         "[compat]\nhermes_env = \"yes\"",
         (2, 14, "compat.hermes_env"),
         &["boolean"],
