@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::Zone;
 use crate::clock::Timestamp;
 
+/// Years between two leap days, at most.
+const YEARS: i16 = 8;
+
 /// A rule that says when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "when", rename_all = "snake_case")]
@@ -39,7 +42,7 @@ impl When {
         match self {
             Self::Once { at } => Some(*at).filter(|at| *at > after),
             Self::Every { period, from } => every(*period, *from, after),
-            Self::Cron { expression } => by_the_clock(&cron(expression).ok()?, zone, after),
+            Self::Cron { expression } => by_the_clock(expression, zone, after),
         }
     }
 
@@ -77,12 +80,24 @@ fn every(period: Duration, from: Timestamp, after: Timestamp) -> Option<Timestam
     Some(Timestamp::from_millis(next))
 }
 
-fn by_the_clock(cron: &Cron, zone: &Zone, after: Timestamp) -> Option<Timestamp> {
+fn by_the_clock(expression: &str, zone: &Zone, after: Timestamp) -> Option<Timestamp> {
     let after_it = jiff::Timestamp::from_millisecond(after.as_millis()).ok()?;
-    let next = cron.find_next_occurrence(&after_it.to_zoned(zone.rules()), false);
+    let after_it = after_it.to_zoned(zone.rules());
+    let cron = within_years(expression, after_it.year()).or_else(|| cron(expression).ok())?;
+    let next = cron.find_next_occurrence(&after_it, false);
     let next = Timestamp::from_millis(next.ok()?.timestamp().as_millisecond());
     // Whoever follows the times would never get on.
     Some(next).filter(|next| *next > after)
+}
+
+/// The same from this year on, as far as a leap day can be away: what never comes is not looked for until the end of time.
+fn within_years(expression: &str, from: i16) -> Option<Cron> {
+    let parser = CronParser::builder()
+        .seconds(Seconds::Required)
+        .year(Year::Required)
+        .build();
+    let whole = format!("0 {expression} {from}-{}", from.checked_add(YEARS)?);
+    parser.parse(&whole).ok()
 }
 
 fn spoken(period: Duration) -> String {
