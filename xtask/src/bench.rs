@@ -43,6 +43,12 @@ const BENCHES: &[Bench] = &[
         arguments: &[],
     },
     Bench {
+        name: "platforms",
+        package: "talaria",
+        target: "platforms",
+        arguments: &[],
+    },
+    Bench {
         name: "turns",
         package: "talaria",
         target: "load",

@@ -79,6 +79,7 @@ async fn serve(shared: Arc<Shared>, target: TargetKey, knock: Arc<Notify>) {
             }
             Ok(Step::Idle) => {
                 (lease, settled) = (None, None);
+                shared.pace().leave(target);
                 if shared.targets.leave(target) {
                     shared.changed.notify_waiters();
                     return;
@@ -142,14 +143,14 @@ fn next(tx: &mut Tx<'_>, shared: &Shared, lease: Lease, target: TargetKey) -> Re
         leases::release(tx, &lease)?;
         return Ok(Step::Later(now));
     }
-    if let Some(later) = held_until(tx, shared, target)? {
-        leases::release(tx, &lease)?;
-        return Ok(Step::Later(later));
-    }
     if !is_known(tx, shared, target)? {
         // Once the account is connected, everybody is told to look again.
         leases::hand_in(tx, &lease)?;
         return Ok(Step::Idle);
+    }
+    if let Some(later) = held_until(tx, shared, target)? {
+        leases::release(tx, &lease)?;
+        return Ok(Step::Later(later));
     }
     let step = match outbox::claim(tx, target, lease.epoch, now)? {
         Head::Claimed(sending) => return Ok(Step::Send(lease, sending)),
@@ -161,15 +162,20 @@ fn next(tx: &mut Tx<'_>, shared: &Shared, lease: Lease, target: TargetKey) -> Re
     Ok(step)
 }
 
-/// When the target's chat and account take more, if not now.
+/// When the target's chat and account take more, if not now. If they do, the target has a place among all that is sent:
+/// of many that look at once no more go on than may.
 fn held_until(tx: &mut Tx<'_>, shared: &Shared, target: TargetKey) -> Result<Option<Timestamp>> {
-    if shared.pace().is_free() {
+    if shared.settings.is_unlimited() && shared.pace().is_free() {
         return Ok(None);
     }
     let Some(to) = outbox::waiting(tx, target)? else {
         return Ok(None);
     };
-    Ok(shared.pace().ready_at(Lane::of(&to.address), shared.now()))
+    let Some(account) = shared.settings.account(&to.address) else {
+        return Ok(None);
+    };
+    let wanted = (Lane::of(&to.address), account.rates());
+    Ok(shared.pace().take(target, wanted, shared.now()).err())
 }
 
 /// Whether it is known what the target's account can do. One that is not configured any more is known well enough.
@@ -209,10 +215,7 @@ fn write_down(tx: &mut Tx<'_>, shared: &Shared, lease: &Lease, settled: &Settled
 
 async fn send_one(shared: &Arc<Shared>, sending: &Sending, epoch: i64) -> Settled {
     let address = &sending.reply.return_to.address;
-    if let Some(account) = shared.settings.account(address) {
-        let now = shared.now();
-        shared.pace().spend(Lane::of(address), account.rates(), now);
-    }
+    shared.pace().spend(sending.queued.target, shared.now());
     let outcome = send::send(shared, sending, epoch).await;
     heed(shared, address, &outcome);
     conclude(shared, Box::new(sending.clone()), outcome)

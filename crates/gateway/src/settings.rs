@@ -180,6 +180,12 @@ impl Default for Limits {
 }
 
 impl Settings {
+    /// Whether no account ever has to wait with what it writes.
+    pub fn is_unlimited(&self) -> bool {
+        let mut accounts = self.accounts.iter();
+        accounts.all(|account| account.rates().are_unlimited())
+    }
+
     /// The account that an address belongs to.
     pub fn account(&self, address: &Address) -> Option<&AccountSettings> {
         self.account_named(&address.platform, &address.account)

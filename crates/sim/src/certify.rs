@@ -17,7 +17,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, ensure};
 
-pub use candidates::{Calls, Candidate, Forgery, Places, Starting};
+pub use candidates::{Calls, Candidate, Forgery, Places, Several, Starting};
 pub use report::{Finding, Verdict};
 pub use trial::Trial;
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use talaria_domain::secret::ExposeSecret as _;
+use talaria_platforms::Credential;
 
 use self::gateway::Gateway;
 use self::letters::{Letter, Marked};
@@ -140,15 +141,21 @@ fn configuration(model: &str, parties: &[Party]) -> String {
 /// What an operator would write to get there, with everybody let in.
 pub fn account(candidate: &Candidate, venue: &dyn Venue) -> String {
     let url = format!("http://{}", venue.address());
-    let credential = (candidate.credential)(&url, true);
+    written(&named(candidate), (candidate.credential)(&url, true))
+}
+
+/// The same for any credential, under this name.
+pub fn written(name: &str, credential: Credential) -> String {
+    let account = &credential.account;
     let mut lines = vec![
         "[[account]]".to_owned(),
-        format!("platform = {:?}", candidate.platform),
-        format!("name = {:?}", named(candidate)),
-        "profile = \"assistant\"".to_owned(),
-        format!("api_base = {url:?}"),
+        format!("platform = {:?}", account.platform.as_str()),
+        format!("name = {name:?}"),
+        format!("profile = {:?}", account.profile.as_str()),
         "allow = [\"*\"]".to_owned(),
     ];
+    let url = credential.api_base.as_ref();
+    lines.extend(url.map(|url| format!("api_base = {:?}", url.as_str().trim_end_matches('/'))));
     let secrets = [
         ("token", credential.token),
         ("app_token", credential.app_token),

@@ -1,9 +1,11 @@
-//! A thousand conversations at once, each with a word of its own that nobody else may ever see.
+//! Many conversations at once: each has a word of its own that nobody else may ever see, and all of them together are
+//! answered no faster than the account may write.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use talaria_gateway::access::AccessPolicy;
+use talaria_gateway::delivery::pace::Rate;
 use talaria_sim::people::person;
 use talaria_store::{search, sessions, transcripts};
 
@@ -78,4 +80,40 @@ async fn no_word_is_seen_outside_its_conversation() {
         assert!(all.iter().all(|word| owner[*word] == who), "{all:?}");
         assert_eq!((found.len(), foreign.len()), (2, 0));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_is_answered_as_fast_as_the_account_may_write_and_nobody_asks_in_vain() {
+    const ASKERS: usize = 200;
+    let setup = Setup {
+        access: AccessPolicy {
+            anyone: true,
+            ..known()
+        },
+        account_rate: Rate {
+            burst: 5,
+            every: Duration::from_millis(40),
+        },
+        ..Setup::default()
+    };
+    let world = World::begin(setup).await;
+    let before = world.calls.count();
+    for who in 0..ASKERS {
+        world.says(&format!("p{who}"), "hello");
+    }
+    let mut answered = Vec::new();
+    while answered.last() != Some(&ASKERS) {
+        world.passes(Duration::from_secs(1)).await;
+        let answers = (0..ASKERS).map(|who| world.sees(&format!("p{who}")).len());
+        answered.push(answers.sum());
+        assert!(answered.len() < 10, "{answered:?}");
+    }
+    let calls = world.calls.count() - before;
+    let in_each = answered.windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(
+        in_each.chain([answered[0]]).all(|count| count <= 30),
+        "{answered:?}"
+    );
+    assert!(calls < 10 * ASKERS, "{calls} calls for {ASKERS} answers");
+    world.ends().await;
 }

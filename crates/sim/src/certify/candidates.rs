@@ -28,6 +28,17 @@ pub struct Candidate {
     pub places: Places,
     /// How it calls us, where it does.
     pub calls: Option<Calls>,
+    /// A vendor of many bots, where one vendor has them.
+    pub several: Option<Several>,
+}
+
+/// A vendor of many bots.
+#[derive(Clone, Copy)]
+pub struct Several {
+    /// Starts one that knows so many.
+    pub start: fn(usize) -> Starting,
+    /// What the operator would write to be the bot with this number, from 1.
+    pub credential: fn(&str, usize) -> Credential,
 }
 
 /// How a platform calls us.

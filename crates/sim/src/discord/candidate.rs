@@ -7,7 +7,7 @@ use talaria_domain::profile::Account;
 use talaria_platforms::Credential;
 
 use super::{Terms, Written};
-use crate::certify::{Candidate, Places, Starting};
+use crate::certify::{Candidate, Places, Several, Starting};
 use crate::vendor::venue::Venue;
 
 const TOKEN: &str = "a-token-that-nobody-may-see";
@@ -26,6 +26,10 @@ pub(crate) const CANDIDATE: Candidate = Candidate {
         thread: Some(thread),
     },
     calls: None,
+    several: Some(Several {
+        start: start_several,
+        credential: numbered,
+    }),
 };
 
 fn start(port: u16) -> Starting {
@@ -51,6 +55,30 @@ fn credential(url: &str, is_valid: bool) -> Credential {
         token: Some(if is_valid { TOKEN } else { "another" }.into()),
         app_token: None,
         webhook: None,
+    }
+}
+
+fn token(number: usize) -> String {
+    format!("{TOKEN}-{number}")
+}
+
+fn start_several(bots: usize) -> Starting {
+    async move {
+        let terms = Terms {
+            tokens: (1..=bots).map(token).collect(),
+            heartbeat: HEARTBEAT,
+            limit: None,
+        };
+        let server = super::start("127.0.0.1:0", terms).await?;
+        Ok(Box::new(server) as Box<dyn Venue>)
+    }
+    .boxed()
+}
+
+fn numbered(url: &str, number: usize) -> Credential {
+    Credential {
+        token: Some(token(number).into()),
+        ..credential(url, true)
     }
 }
 

@@ -46,6 +46,7 @@ const EDITS: Candidate = Candidate {
         thread: Some(thread),
     },
     calls: None,
+    several: None,
 };
 
 fn start(port: u16, offer: Offer) -> Starting {

@@ -9,7 +9,7 @@ use talaria_platforms::{Credential, Webhook};
 
 use super::hooks::signature;
 use super::{Bot, Terms, Written};
-use crate::certify::{Calls, Candidate, Forgery, Places, Starting};
+use crate::certify::{Calls, Candidate, Forgery, Places, Several, Starting};
 use crate::vendor::venue::Venue;
 
 const TOKEN: &str = "xoxb-that-nobody-may-see";
@@ -30,6 +30,10 @@ pub(crate) const CANDIDATE: Candidate = Candidate {
     calls: Some(Calls {
         credential: hooked,
         make: |forgery, at| Some(call(forgery, at)),
+    }),
+    several: Some(Several {
+        start: start_several,
+        credential: numbered,
     }),
 };
 
@@ -58,6 +62,34 @@ fn credential(url: &str, is_valid: bool) -> Credential {
         token: Some(token.into()),
         app_token: Some(APP_TOKEN.into()),
         webhook: None,
+    }
+}
+
+fn tokens(number: usize) -> (String, String) {
+    (format!("{TOKEN}-{number}"), format!("{APP_TOKEN}-{number}"))
+}
+
+fn start_several(bots: usize) -> Starting {
+    async move {
+        let bot = |number| {
+            let (token, app_token) = tokens(number);
+            Bot::numbered(number)
+                .let_in_by(&token)
+                .connected_by(&app_token)
+        };
+        let terms = Terms::serving((1..=bots).map(bot).collect());
+        let server = super::start("127.0.0.1:0", terms).await?;
+        Ok(Box::new(server) as Box<dyn Venue>)
+    }
+    .boxed()
+}
+
+fn numbered(url: &str, number: usize) -> Credential {
+    let (token, app_token) = tokens(number);
+    Credential {
+        token: Some(token.into()),
+        app_token: Some(app_token.into()),
+        ..credential(url, true)
     }
 }
 

@@ -8,7 +8,7 @@ use talaria_domain::profile::Account;
 use talaria_platforms::{Credential, Webhook};
 
 use super::Terms;
-use crate::certify::{Calls, Candidate, Forgery, Places, Starting};
+use crate::certify::{Calls, Candidate, Forgery, Places, Several, Starting};
 use crate::vendor::Written;
 use crate::vendor::venue::Venue;
 
@@ -30,6 +30,10 @@ pub(crate) const CANDIDATE: Candidate = Candidate {
     calls: Some(Calls {
         credential: hooked,
         make: call,
+    }),
+    several: Some(Several {
+        start: start_several,
+        credential: numbered,
     }),
 };
 
@@ -53,6 +57,26 @@ fn credential(url: &str, is_valid: bool) -> Credential {
         token: Some(token.into()),
         app_token: None,
         webhook: None,
+    }
+}
+
+fn token(number: usize) -> String {
+    format!("{}:AAa-token-that-nobody-may-see", 1_000_000 + number)
+}
+
+fn start_several(bots: usize) -> Starting {
+    async move {
+        let terms = Terms::of((1..=bots).map(token));
+        let server = super::start("127.0.0.1:0", terms).await?;
+        Ok(Box::new(server) as Box<dyn Venue>)
+    }
+    .boxed()
+}
+
+fn numbered(url: &str, number: usize) -> Credential {
+    Credential {
+        token: Some(token(number).into()),
+        ..credential(url, true)
     }
 }
 

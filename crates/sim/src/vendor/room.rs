@@ -258,6 +258,8 @@ pub struct Room {
     /// Where each message is.
     places: BTreeMap<String, (String, usize)>,
     deeds: u64,
+    /// What bots wrote and changed, in order, by the messages' ids.
+    said: Vec<String>,
     requests: VecDeque<Asked>,
     faults: Faults,
 }
@@ -270,6 +272,7 @@ impl Room {
             chats: BTreeMap::new(),
             places: BTreeMap::new(),
             deeds: 0,
+            said: Vec::new(),
             requests: VecDeque::new(),
             faults: Faults::default(),
         }
@@ -359,7 +362,7 @@ impl Room {
     /// A bot writes; gives the message's id.
     pub fn post(&mut self, post: Post) -> String {
         let chat = post.chat.clone();
-        self.show(&chat, |message_id| Shown {
+        let id = self.show(&chat, |message_id| Shown {
             message_id,
             sender: post.sender,
             ours: true,
@@ -370,7 +373,9 @@ impl Room {
             buttons: post.buttons,
             file: post.file,
             ..Shown::default()
-        })
+        });
+        self.said.push(id.clone());
+        id
     }
 
     /// A bot changes what it wrote. Says whether the message is there and its own.
@@ -379,7 +384,19 @@ impl Room {
         if !self.message(id).is_some_and(is_own) {
             return false;
         }
+        self.said.push(id.to_owned());
         self.replace(id, change)
+    }
+
+    /// How often bots wrote or changed something.
+    pub const fn said_ever(&self) -> usize {
+        self.said.len()
+    }
+
+    /// What bots wrote and changed after the first `after` times, as it is shown now.
+    pub fn said_after(&self, after: usize) -> impl Iterator<Item = &Shown> {
+        let ids = self.said.iter().skip(after);
+        ids.filter_map(|id| self.message(id))
     }
 
     /// A bot shows a typing sign.

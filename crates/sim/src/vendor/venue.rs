@@ -33,6 +33,10 @@ pub trait Scene: Send + Sync {
     /// What is there to be seen.
     fn look(&self) -> Sight;
 
+    /// Waits until bots have written or changed something more than `after` times; gives what that is, as it is shown
+    /// now. Unlike a look it costs the same however much was said before.
+    fn hear(&self, after: usize) -> Pending<'_, Vec<Shown>>;
+
     /// Waits until this holds of what is there to be seen.
     fn until<'a>(&'a self, holds: &'a (dyn Fn(&Sight) -> bool + Sync)) -> Pending<'a, ()>;
 }
@@ -83,6 +87,13 @@ impl<W: World> Scene for Stage<W> {
 
     fn look(&self) -> Sight {
         self.see(Sight::of)
+    }
+
+    fn hear(&self, after: usize) -> Pending<'_, Vec<Shown>> {
+        Box::pin(async move {
+            Self::until(self, |world| world.room().said_ever() > after).await;
+            self.see(|world| world.room().said_after(after).cloned().collect())
+        })
     }
 
     fn until<'a>(&'a self, holds: &'a (dyn Fn(&Sight) -> bool + Sync)) -> Pending<'a, ()> {

@@ -8,8 +8,8 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 use crate::direct::{QUESTION, client};
-use crate::gateway::Process;
 use crate::model::Model;
+use crate::process::{Process, READY, configuration};
 use crate::sample::Sample;
 use crate::{Plan, ROUNDS, line};
 
@@ -146,7 +146,7 @@ pub(crate) async fn run(plan: Plan) {
         (What::FirstWord, "first", 24, 64),
     ] {
         let model = Model::start(pieces).await;
-        let process = Process::start(&model.url(), "process").await;
+        let process = Process::start(&configuration(&model.url(), "process"), READY).await;
         let doors = (Door::of_model(&model.url()), Door::of_gateway(&process));
         let (mut direct, mut through) = (Sample::default(), Sample::default());
         for _ in 0..ROUNDS {
@@ -167,7 +167,7 @@ pub(crate) async fn run(plan: Plan) {
 /// What streams cost that stay open: readers of one run's events, and callers whose answers do not come.
 async fn memory(streams: usize) {
     let model = Model::start(1).await;
-    let process = Process::start(&model.url(), "process").await;
+    let process = Process::start(&configuration(&model.url(), "process"), READY).await;
     let door = Door::of_gateway(&process);
     tokio::time::sleep(Duration::from_secs(1)).await;
     let at_rest = process.memory();

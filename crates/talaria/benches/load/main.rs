@@ -14,17 +14,23 @@
     reason = "a benchmark prints, measures real time, and stops at the unexpected"
 )]
 
-mod api;
+#[path = "../shared/direct.rs"]
 mod direct;
-mod gateway;
+#[path = "../shared/model.rs"]
 mod model;
+#[path = "../shared/process.rs"]
+mod process;
+#[path = "../shared/sample.rs"]
 mod sample;
+
+mod api;
 mod stored;
+mod talks;
 
 use std::time::Duration;
 
-use crate::gateway::Process;
 use crate::model::Model;
+use crate::process::{Process, READY, configuration};
 use crate::sample::Sample;
 
 /// What a run is made of.
@@ -139,7 +145,7 @@ async fn rates(plan: Plan) {
         let model = server.url();
         for &durability in durabilities {
             for &sessions in plan.sessions {
-                let process = Process::start(&model, durability).await;
+                let process = Process::start(&configuration(&model, durability), READY).await;
                 let (mut direct, mut through) = (Sample::default(), Sample::default());
                 // In turns, so that a machine that gets slower does so for both.
                 for _ in 0..ROUNDS {
@@ -175,7 +181,7 @@ fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, throu
 async fn memory(plan: Plan) {
     let server = Model::start(1).await;
     let model = server.url();
-    let process = Process::start(&model, "process").await;
+    let process = Process::start(&configuration(&model, "process"), READY).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let at_rest = process.memory();
     process.talk_once(plan.crowd).await;
@@ -198,7 +204,8 @@ async fn starting(plan: Plan) {
         stored::fill(home.path(), sessions).await;
         let mut times: Vec<Duration> = Vec::new();
         for _ in 0..5 {
-            let process = Process::start_at(home.path(), &model, "power").await;
+            let process =
+                Process::start_at(home.path(), &configuration(&model, "power"), READY).await;
             times.push(process.ready_after);
             process.stop().await;
         }

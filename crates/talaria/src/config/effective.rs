@@ -254,6 +254,8 @@ pub(crate) struct AccountSettings {
     pub(crate) home: Option<HomeChat>,
     /// Whether messages are marked as seen, answered or failed.
     pub(crate) marks: bool,
+    /// How much it may write, if not what its platform usually takes.
+    pub(crate) rate: WrittenRate,
 }
 
 impl AccountSettings {
@@ -280,6 +282,15 @@ pub(crate) struct Webhook {
     pub(crate) secret: Secret,
     /// Where it finds us, if it has to be told.
     pub(crate) url: Option<Url>,
+}
+
+/// Messages a second, where the operator says how many.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WrittenRate {
+    /// To one chat.
+    pub(crate) chat: Option<u32>,
+    /// To all chats of the account together.
+    pub(crate) account: Option<u32>,
 }
 
 /// Where an account speaks when nobody asked.

@@ -164,6 +164,7 @@ pub(super) struct AccountSection {
     pub(super) bots: Bots,
     pub(super) home: Option<HomeSection>,
     pub(super) marks: bool,
+    pub(super) rate: RateSection,
 }
 
 /// `roles = { … }`.
@@ -183,6 +184,14 @@ pub(super) struct GroupsSection {
     pub(super) mention: Mentions,
     pub(super) allow_chats: Vec<String>,
     pub(super) threads: Threads,
+}
+
+/// `rate = { … }`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RateSection {
+    pub(super) chat: Option<i64>,
+    pub(super) account: Option<i64>,
 }
 
 /// `webhook = { … }`.

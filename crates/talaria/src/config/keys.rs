@@ -305,6 +305,14 @@ pub(crate) const KEYS: &[Key] = &[
         "whether messages are marked as seen, answered or failed, where the platform can",
     ),
     key(
+        "account[].rate.chat",
+        "how many messages a second go to one chat; without it, what the platform usually takes",
+    ),
+    key(
+        "account[].rate.account",
+        "how many messages a second go to all chats of the account together; without it, what the platform usually takes",
+    ),
+    key(
         "route[].platform",
         "the platform of the chat that goes to another profile",
     ),

@@ -283,6 +283,8 @@ fn account((index, account): (usize, &AccountSettings)) -> Values {
             ("home.chat", json!(home.map(|home| &home.chat))),
             ("home.thread", json!(thread)),
             ("marks", json!(account.marks)),
+            ("rate.chat", json!(account.rate.chat)),
+            ("rate.account", json!(account.rate.account)),
         ],
     )
 }

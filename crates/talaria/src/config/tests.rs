@@ -158,6 +158,7 @@ groups   = { mention = "optional", allow_chats = ["-100123"], threads = "mention
 bots     = "mentions"
 home     = { chat = "12345", thread = "7" }
 marks    = true
+rate     = { chat = 20, account = 1000 }
 
 [[route]]
 platform = "telegram"
@@ -209,6 +210,15 @@ fn every_key_of_the_contract_is_accepted() {
     assert_eq!(token.expose_secret(), HIDDEN);
     assert_eq!(effective.routes[0].profile.as_str(), "researcher");
     assert!(effective.compat.hermes_env);
+}
+
+#[test]
+fn how_much_an_account_writes_can_be_said() {
+    let rate = |text, tokens| loaded(text, tokens).unwrap().accounts[0].rate;
+    let said = rate(EVERYTHING, TOKENS);
+    assert_eq!((said.chat, said.account), (Some(20), Some(1_000)));
+    let usual = rate("[[account]]\nplatform = \"telegram\"\n", &[]);
+    assert_eq!((usual.chat, usual.account), (None, None));
 }
 
 #[test]

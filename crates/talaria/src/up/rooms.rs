@@ -166,8 +166,8 @@ fn account(configured: &ConfiguredAccount, workshop: &Workshop) -> anyhow::Resul
         adapter: connection.adapter,
         access: configured.access(),
         merge_window: connection.merge_window,
-        rate: rate(connection.chat),
-        account_rate: rate(connection.account),
+        rate: rate(connection.chat, configured.rate.chat),
+        account_rate: rate(connection.account, configured.rate.account),
         edit_pace: connection.edit_pace,
         doubt: DoubtPolicy::PreferLoss,
         marks: configured.marks,
@@ -188,10 +188,15 @@ fn home(configured: &ConfiguredAccount) -> Option<Address> {
     })
 }
 
-fn rate(allowance: Allowance) -> Rate {
-    Rate {
-        burst: allowance.burst,
-        every: allowance.every,
+/// What the platform usually takes, or so many messages a second: then a tenth of that may come at once.
+fn rate(usual: Allowance, written: Option<u32>) -> Rate {
+    let Allowance { burst, every } = usual;
+    match written {
+        None => Rate { burst, every },
+        Some(written) => Rate {
+            burst: (written / 10).max(1),
+            every: Duration::from_millis(1_000_u32.div_ceil(written.max(1)).into()),
+        },
     }
 }
 
@@ -309,4 +314,28 @@ pub(super) fn model_name(effective: &Effective) -> String {
         Provider::Demo => profile.model.name.clone(),
         Provider::OpenAi | Provider::Anthropic => profile.model.served_as.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    //! How much may be written.
+
+    use super::*;
+
+    #[test]
+    fn a_rate_is_the_platforms_own_unless_the_operator_says_another() {
+        let usual = Allowance {
+            burst: 3,
+            every: Duration::from_secs(1),
+        };
+        for (written, burst, every) in [
+            (None, 3, 1_000),
+            (Some(1), 1, 1_000),
+            (Some(30), 3, 34),
+            (Some(1_000), 100, 1),
+        ] {
+            let every = Duration::from_millis(every);
+            assert_eq!(rate(usual, written), Rate { burst, every }, "{written:?}");
+        }
+    }
 }

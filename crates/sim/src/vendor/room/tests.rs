@@ -32,6 +32,10 @@ fn a_bot_changes_its_own_messages_and_no_others() {
         ("hello", "hi")
     );
     assert_eq!((seen[0].edits, seen[1].edits), (0, 1));
+    assert_eq!(room.said_ever(), 2, "it wrote and changed");
+    let said = |after| room.said_after(after).map(|shown| shown.text.as_str());
+    assert_eq!(said(0).collect::<Vec<_>>(), ["hi", "hi"], "as it is now");
+    assert_eq!(said(1).count(), 1);
 }
 
 #[test]

@@ -12,11 +12,15 @@ use talaria_gateway::routing::Route;
 
 use super::Loading;
 use super::agents::Profiles;
-use crate::config::effective::{AccountSettings, EVERYBODY, HomeChat, Webhook};
+use crate::config::effective::{AccountSettings, EVERYBODY, HomeChat, Webhook, WrittenRate};
 use crate::config::file::{
-    AccountSection, GroupsSection, HomeSection, RolesSection, RouteSection, WebhookSection,
+    AccountSection, GroupsSection, HomeSection, RateSection, RolesSection, RouteSection,
+    WebhookSection,
 };
 use crate::config::problem::{did_you_mean, one_of};
+
+/// Messages a second that can be asked for; time is counted in milliseconds.
+const RATES: (u32, u32) = (1, 1_000);
 
 impl Loading<'_> {
     pub(super) fn accounts(&mut self, profiles: &Profiles) -> Vec<AccountSettings> {
@@ -87,6 +91,19 @@ impl Loading<'_> {
             strangers: section.strangers.unwrap_or(usual),
             home: section.home.map(|home| self.home_chat(key, home)),
             marks: section.marks,
+            rate: self.rate(&format!("{key}.rate"), &section.rate),
+        }
+    }
+
+    /// How much may be written, where the platform takes more or less of this account than of others.
+    fn rate(&mut self, key: &str, section: &RateSection) -> WrittenRate {
+        let mut number = |name, written: Option<i64>| {
+            let key = format!("{key}.{name}");
+            written.map(|written| self.number(&key, Some(written), 1, RATES))
+        };
+        WrittenRate {
+            chat: number("chat", section.chat),
+            account: number("account", section.account),
         }
     }
 

@@ -70,6 +70,11 @@ const MISTAKES: &[Mistake] = &[
         &["from 1 to"],
     ),
     (
+        "[[account]]\nplatform = \"telegram\"\nrate = { chat = 0 }",
+        (3, 17, "account[0].rate.chat"),
+        &["from 1 to 1000"],
+    ),
+    (
         "[sever]\n",
         (1, 2, "sever"),
         &["unknown key", "did you mean `server`?"],

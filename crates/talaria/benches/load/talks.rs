@@ -1,112 +1,20 @@
-//! The real binary with its real store, and conversations through its front door: each message is posted, and its
-//! answer awaited on the conversation's own stream of events.
+//! Conversations through the gateway's front door: each message is posted, and its answer awaited on the conversation's
+//! own stream of events.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::direct::{QUESTION, TURNS, client};
+use crate::direct::{QUESTION, TURNS};
+use crate::process::Process;
 use crate::sample::Sample;
 
 /// Conversations that one of the people opens before they talk.
 const AT_ONCE: usize = 8;
 
-/// A gateway under way.
-pub(crate) struct Process {
-    child: Child,
-    /// Lives as long as the gateway.
-    home: Option<tempfile::TempDir>,
-    pub(crate) base: String,
-    pub(crate) key: String,
-    client: Client,
-    /// From exec to ready.
-    pub(crate) ready_after: Duration,
-}
-
 impl Process {
-    /// Starts one on an empty store.
-    pub(crate) async fn start(model: &str, durability: &str) -> Self {
-        let home = tempfile::tempdir_in("/var/tmp").unwrap();
-        let mut process = Self::start_at(home.path(), model, durability).await;
-        process.home = Some(home);
-        process
-    }
-
-    /// Starts one on this store.
-    pub(crate) async fn start_at(home: &Path, model: &str, durability: &str) -> Self {
-        let config = home.join("talaria.toml");
-        std::fs::write(&config, configuration(model, durability)).unwrap();
-        let port = free_port();
-        let client = client();
-        let base = format!("http://127.0.0.1:{port}");
-        let start = Instant::now();
-        let child = Command::new(env!("CARGO_BIN_EXE_talaria"))
-            .arg("up")
-            .env("TALARIA_HOME", home)
-            .env("TALARIA_LISTEN", format!("127.0.0.1:{port}"))
-            .env("TALARIA_LOG", "error")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let ready_after = loop {
-            let answer = client.get(format!("{base}/readyz")).send().await;
-            if answer.is_ok_and(|answer| answer.status().is_success()) {
-                break start.elapsed();
-            }
-            assert!(
-                start.elapsed() < Duration::from_mins(1),
-                "it does not start"
-            );
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        };
-        let key = std::fs::read_to_string(home.join("operator.key")).unwrap();
-        Self {
-            child,
-            home: None,
-            base,
-            key: key.trim().to_owned(),
-            client,
-            ready_after,
-        }
-    }
-
-    /// Asks it to stop, and waits.
-    pub(crate) async fn stop(mut self) {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        tokio::task::spawn_blocking(move || self.child.wait().unwrap())
-            .await
-            .unwrap();
-        drop(self.home);
-    }
-
-    /// What it has used of the processors so far.
-    pub(crate) fn time_used(&self) -> Duration {
-        let path = PathBuf::from(format!("/proc/{}/stat", self.child.id()));
-        let stat = std::fs::read_to_string(path).unwrap();
-        // After the name, which may hold anything: user and system time are the twelfth and thirteenth.
-        let (_, rest) = stat.rsplit_once(") ").unwrap();
-        let fields = rest.split(' ').skip(11).take(2);
-        let ticks: u64 = fields.map(|field| field.parse::<u64>().unwrap()).sum();
-        Duration::from_millis(1_000 * ticks / rustix::param::clock_ticks_per_second())
-    }
-
-    /// Resident kilobytes.
-    pub(crate) fn memory(&self) -> u64 {
-        let path = PathBuf::from(format!("/proc/{}/status", self.child.id()));
-        let status = std::fs::read_to_string(path).unwrap();
-        let line = status
-            .lines()
-            .find(|line| line.starts_with("VmRSS:"))
-            .unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-
     /// So many people talk for a while, each as long in one conversation as those who ask the model directly, then in
     /// the next. Opening conversations is not part of the time.
     pub(crate) async fn measure(&self, people: usize, time: Duration) -> Sample {
@@ -177,20 +85,6 @@ impl Process {
         talk.hear(b": watching").await;
         talk
     }
-}
-
-fn configuration(model: &str, durability: &str) -> String {
-    format!(
-        "[store]\nurl = \"sqlite\"\ndurability = \"{durability}\"\n\
-         [model.main]\nprovider = \"openai\"\nbase_url = \"{model}\"\nmodel = \"simulated\"\n\
-         [profile.assistant]\nmodel = \"main\"\ninstructions = \"\"\ntools = []\n\
-         [gateway]\nmax_turns = 4096\n"
-    )
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// A conversation.
