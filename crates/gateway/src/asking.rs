@@ -353,8 +353,7 @@ fn look(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun, id: QuestionId) -> Resu
         QuestionState::Open => {
             questions::expire(tx, id, now)?;
             let text = words::expired(&asked.action, patience);
-            let place = Place(begun.place.0.clone());
-            happenings.push(say::notice(tx, shared, &place, &text)?);
+            happenings.push(say::notice(tx, shared, &begun.place, &text)?);
             Err(nobody_answered())
         }
         QuestionState::Answered => question.answer.clone().ok_or_else(nobody_answered),

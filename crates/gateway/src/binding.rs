@@ -13,6 +13,7 @@ use talaria_domain::descriptor::{Descriptor, FileOperation, StoreName, StoreOper
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::names::BindingId;
 use talaria_domain::runner::Runner;
+use talaria_store::kept::Kept;
 
 use crate::settings::ProfileSettings;
 
@@ -50,7 +51,9 @@ pub enum Thinker {
 pub(crate) struct Chosen {
     pub(crate) id: BindingId,
     pub(crate) profile: Arc<ProfileSettings>,
-    /// The profile's authority, made ready to be asked at every effect.
+    /// What it may use.
+    pub(crate) authority: Kept<Authority>,
+    /// The same, made ready to be asked at every effect.
     pub(crate) frozen: Arc<Frozen>,
     pub(crate) config: Map<String, Value>,
     pub(crate) delivery: DeliveryPolicy,
@@ -65,6 +68,7 @@ impl Chosen {
         own.authority.state = profile.profile.state.clone();
         Self {
             id: BindingScope::Profile(profile.profile.name.clone()).identity(),
+            authority: Kept::from(own.authority.clone()),
             frozen: Arc::new(own.authority.clone().freeze()),
             profile: Arc::new(own),
             config: Map::new(),
@@ -76,7 +80,8 @@ impl Chosen {
     /// The same with another authority.
     pub(crate) fn with(mut self, authority: Authority) -> Self {
         self.frozen = Arc::new(authority.clone().freeze());
-        Arc::make_mut(&mut self.profile).authority = authority;
+        Arc::make_mut(&mut self.profile).authority = authority.clone();
+        self.authority = Kept::from(authority);
         self
     }
 }
@@ -112,20 +117,20 @@ impl Bindings {
         let Some(bound) = bound else {
             return own.clone();
         };
-        let mut profile = (*own.profile).clone();
         let native;
-        let descriptor = match &bound.thinker {
+        let (descriptor, runner) = match &bound.thinker {
             Thinker::Own => return own.clone(),
             Thinker::Profile => {
                 native = Descriptor::native();
-                &native
+                (&native, None)
             }
-            Thinker::Other { descriptor, runner } => {
-                profile.runner = Arc::clone(runner);
-                profile.profile.runner = descriptor.name.id();
-                descriptor
-            }
+            Thinker::Other { descriptor, runner } => (&**descriptor, Some(runner)),
         };
+        let mut profile = (*own.profile).clone();
+        if let Some(runner) = runner {
+            profile.runner = Arc::clone(runner);
+            profile.profile.runner = descriptor.name.id();
+        }
         let Binding {
             id, config, policy, ..
         } = &bound.binding;
@@ -135,6 +140,7 @@ impl Bindings {
         let chosen = Chosen {
             id: id.clone(),
             profile: Arc::new(profile),
+            authority: own.authority.clone(),
             frozen: Arc::clone(&own.frozen),
             config: config.clone(),
             delivery: policy.delivery,

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use talaria_domain::adapter::{Accepted, Disconnected, Identity, Intake, NotAccepted, Pending};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
-use talaria_domain::ids::SessionId;
+use talaria_domain::ids::{EventId, SessionId};
 use talaria_domain::live::Happening;
 use talaria_domain::profile::{Account, BusyPolicy};
 use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
-use talaria_store::inbox::{self, Arrival, Recorded};
-use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, StoreError, Tx, Wake, jobs};
+use talaria_store::inbox::{self, Arrival, Met};
+use talaria_store::sessions::{self, Led, Opening};
+use talaria_store::{Result, StoreError, Tx, jobs, questions};
 
 use crate::access::decide::Ignored;
 use crate::access::words;
@@ -80,14 +80,24 @@ impl Intake for Front {
 
 /// What the transaction decided.
 struct Admitted {
-    recorded: Recorded,
+    /// The conversation it belongs to; or the event that it is the same as.
+    to: std::result::Result<SessionId, EventId>,
     happenings: Vec<Happening>,
     /// Sessions whose turn was ended and has to be told so.
     stopped: Vec<SessionId>,
-    /// Whether it is the only thing in its lane.
-    is_alone: bool,
     /// The turn that has begun with it.
     begun: Option<Box<Begun>>,
+}
+
+impl Admitted {
+    const fn of(to: std::result::Result<SessionId, EventId>) -> Self {
+        Self {
+            to,
+            happenings: Vec::new(),
+            stopped: Vec::new(),
+            begun: None,
+        }
+    }
 }
 
 impl Front {
@@ -140,9 +150,9 @@ impl Front {
             return Ok(self.ignore(words::ignored(Ignored::NotMentioned)));
         }
         let (admitted, seat) = self.record(arrival, (profile, wish)).await?;
-        match admitted.recorded {
-            Recorded::Duplicate { first } => Ok(Accepted::Duplicate { first }),
-            Recorded::Accepted { session, .. } => {
+        match admitted.to {
+            Err(first) => Ok(Accepted::Duplicate { first }),
+            Ok(session) => {
                 for stopped in admitted.stopped {
                     shared.running.stop(stopped);
                 }
@@ -207,21 +217,17 @@ impl Front {
     async fn record(
         &self,
         arrival: Arrival,
-        (profile, wish): (&ProfileSettings, Option<BusyPolicy>),
+        (profile, wish): (&Arc<ProfileSettings>, Option<BusyPolicy>),
     ) -> std::result::Result<(Admitted, Option<Seat>), NotAccepted> {
         let shared = &self.0;
         let seat = Some(shared)
             .filter(|shared| shared.may_begin() && arrival.is_due())
             .and_then(Seat::take);
         let is_seated = seat.is_some();
-        let (this, profile) = (Arc::clone(shared), profile.clone());
-        let written = shared.ledger.write(move |tx| {
-            let mut admitted = admit(tx, &this, (&profile, wish), &arrival)?;
-            if is_seated {
-                begin(tx, &this, &arrival, &mut admitted)?;
-            }
-            Ok(admitted)
-        });
+        let (this, profile) = (Arc::clone(shared), Arc::clone(profile));
+        let written = shared
+            .ledger
+            .write(move |tx| admit(tx, &this, (&profile, wish), (&arrival, is_seated)));
         match written.await {
             Ok(admitted) => Ok((admitted, seat)),
             Err(error) => {
@@ -258,33 +264,34 @@ pub(super) fn not_accepted(error: &StoreError) -> NotAccepted {
 /// All that is decided about an arrival, in its transaction.
 fn admit(
     tx: &mut Tx<'_>,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     (profile, wish): (&ProfileSettings, Option<BusyPolicy>),
-    arrival: &Arrival,
+    (arrival, is_seated): (&Arrival, bool),
 ) -> Result<Admitted> {
     let event = arrival.event();
     let fresh_for = match event.kind {
         EventKind::Message(_) => start_over(tx, profile, arrival)?,
         _ => None,
     };
-    let recorded = inbox::record(tx, arrival)?;
-    let mut admitted = Admitted {
-        recorded,
-        happenings: Vec::new(),
-        stopped: Vec::new(),
-        is_alone: false,
-        begun: None,
+    let led = match inbox::lead(tx, arrival)? {
+        Met::Before { first } => return Ok(Admitted::of(Err(first))),
+        Met::Now(led) => led,
     };
-    let Recorded::Accepted { session, .. } = recorded else {
-        return Ok(admitted);
-    };
-    let place = Place::of_event(event, session, &profile.profile.name);
+    let session = led.session;
+    let mut admitted = Admitted::of(Ok(session));
+    let name = &profile.profile.name;
     if let Some(reason) = fresh_for {
         let text = format!("I started a new conversation: {reason}. /resume goes back.");
+        let place = Place::of_event(event, session, name);
         admitted
             .happenings
             .push(say::notice(tx, shared, &place, &text)?);
     }
+    if is_seated && begin(tx, shared, (arrival, led), &mut admitted)? {
+        return Ok(admitted);
+    }
+    inbox::queue(tx, arrival, session)?;
+    let place = Place::of_event(event, session, name);
     match &event.kind {
         EventKind::Command { .. } => {}
         EventKind::Message(_) | EventKind::Internal { .. } => {
@@ -328,31 +335,32 @@ fn remind(
     Ok(())
 }
 
-/// Begins the turn in the same transaction, if the event is the only thing in its lane.
+/// Begins the turn in the same transaction, if nothing else is in the lane and nothing is waited for in the conversation:
+/// then the event is recorded as claimed, once, in place of being queued and claimed.
 fn begin(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
-    arrival: &Arrival,
+    (arrival, led): (&Arrival, Led),
     admitted: &mut Admitted,
-) -> Result<()> {
-    let Recorded::Accepted { session, seq } = admitted.recorded else {
-        return Ok(());
-    };
-    if !admitted.is_alone || shared.running.has(session) {
-        return Ok(());
+) -> Result<bool> {
+    let session = led.session;
+    let is_quiet = led.is_new
+        || (!shared.running.has(session)
+            && !inbox::is_open(tx, session)?
+            && questions::open_in(tx, session)?.is_empty());
+    if !is_quiet {
+        return Ok(false);
     }
-    match begin::begin_with(tx, shared, arrival.row(session, seq))? {
-        Begin::Turn(begun) => {
-            admitted.begun = Some(begun);
-            tx.let_sleep(Wake::Lane(session));
-        }
-        Begin::Told(told) => {
+    match begin::begin_at_once(tx, shared, arrival, led)? {
+        None => return Ok(false),
+        Some(Begin::Turn(begun)) => admitted.begun = Some(begun),
+        Some(Begin::Told(told)) => {
             let told = told.into_iter().map(|(_, happening)| happening);
             admitted.happenings.extend(told);
         }
-        Begin::Nothing | Begin::Later(_) => {}
+        Some(Begin::Nothing | Begin::Later(_)) => {}
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Ends a conversation whose time is over; gives why. Never while something is still going on in it.
@@ -405,7 +413,6 @@ fn queue_up(
         return Ok(());
     }
     let Some(running) = lane.claimed else {
-        admitted.is_alone = lane.waiting + lane.internal == 1;
         return Ok(());
     };
     let policy = match wish {

@@ -30,7 +30,7 @@ pub(crate) fn run(shared: &Arc<Shared>, begun: Box<Begun>, seat: Seat) {
     let this = Arc::clone(shared);
     shared.spawn(async move {
         let session = begun.session();
-        let next = turns::take_turn(&this, Arc::from(begun)).await;
+        let next = turns::take_turn(&this, begun).await;
         drop(seat);
         if matches!(next, Next::Again) {
             knock(&this, session);

@@ -73,7 +73,7 @@ impl Schedules {
             let commission = Commission {
                 id,
                 order: order.clone(),
-                return_to: place.0,
+                return_to: (*place.0).clone(),
                 window,
             };
             keep::create(tx, &shared, &commission)

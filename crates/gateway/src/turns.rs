@@ -41,6 +41,9 @@ use crate::jobs::way_back;
 use crate::registry::{ActiveRun, Registration};
 use crate::shared::Shared;
 
+/// What a model is shown of what was said before, each with its number.
+type History = Vec<(i64, Said)>;
+
 /// How long to wait when the ledger cannot be reached.
 const LEDGER_PAUSE: Duration = Duration::from_secs(1);
 
@@ -68,7 +71,7 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
             shared.watchers.tell_all(told);
             Next::Again
         }
-        Ok(Begin::Turn(begun)) => take_turn(shared, Arc::from(begun)).await,
+        Ok(Begin::Turn(begun)) => take_turn(shared, begun).await,
         Err(error) => {
             tracing::warn!(%session, %error, "a turn could not begin");
             Next::Later(shared.now().plus(LEDGER_PAUSE))
@@ -77,7 +80,9 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
 }
 
 /// Runs a turn to its end; says whether the lane has to be looked at again.
-pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
+pub(crate) async fn take_turn(shared: &Arc<Shared>, mut begun: Box<Begun>) -> Next {
+    let history = begun.history.take();
+    let begun: Arc<Begun> = Arc::from(begun);
     let (session, run) = (begun.session(), begun.run);
     let stop = shared.stop.child_token();
     let active = match register(shared, &begun, &stop) {
@@ -92,7 +97,7 @@ pub(crate) async fn take_turn(shared: &Arc<Shared>, begun: Arc<Begun>) -> Next {
         .watchers
         .tell(session, Happening::Started { run, event });
     let host = Arc::new(TurnHost::of(shared, &begun, &active));
-    let ended = supervise(shared, &begun, &host, &active).await;
+    let ended = supervise(shared, (&begun, history), &host, &active).await;
     presence::end(shared, &begun, &ended);
     let (journal, unwritten) = host.last_words();
     let rest = end::settle(shared, &begun, (&journal, unwritten), ended).await;
@@ -141,12 +146,13 @@ fn stopped(active: &ActiveRun) -> Ended {
 /// Runs the runner until it ends, is stopped, hangs, panics or loses its lane.
 async fn supervise(
     shared: &Arc<Shared>,
-    begun: &Arc<Begun>,
+    (begun, history): (&Arc<Begun>, Option<History>),
     host: &Arc<TurnHost>,
     active: &ActiveRun,
 ) -> Ended {
     let stop = &active.registration().stop;
-    let thinking = think(Arc::clone(shared), Arc::clone(begun), Arc::clone(host));
+    let asked = (Arc::clone(begun), history);
+    let thinking = think(Arc::clone(shared), asked, Arc::clone(host));
     let mut thinking = Box::pin(AssertUnwindSafe(thinking).catch_unwind());
     let grace = shared.settings.limits.grace;
     let ended = tokio::select! {
@@ -167,15 +173,20 @@ async fn supervise(
     ended
 }
 
-async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> RunOutcome {
+async fn think(
+    shared: Arc<Shared>,
+    (begun, history): (Arc<Begun>, Option<History>),
+    host: Arc<TurnHost>,
+) -> RunOutcome {
     let runner = Arc::clone(&begun.profile.runner);
-    let history = match fit(&shared, &begun).await {
+    let history = match fit(&shared, &begun, history).await {
         Ok(history) => history,
         Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
     let may_read = |attachment: &_| begun.may_read(attachment);
-    let fetched = fetch::fetch(&shared, &begun.events, may_read).await;
-    let input = begun.fetched.get_or_init(|| fetched).clone();
+    if let Some(fetched) = fetch::fetch(&shared, &begun.events, may_read).await {
+        begun.fetched.get_or_init(|| fetched);
+    }
     let mut profile = begun.profile.profile.clone();
     let wishes = begun.wishes();
     if let Some(more) = wishes.and_then(|wishes| wishes.instructions.as_deref()) {
@@ -187,8 +198,8 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
     let turn = Turn {
         run: begun.run,
         profile,
-        authority: begun.authority().clone(),
-        return_to: begun.place.0.clone(),
+        authority: (**begun.authority()).clone(),
+        return_to: (*begun.place.0).clone(),
         session_key: begun.key.0.to_string(),
         window: match begun.errand {
             Some(_) => DeliveryWindow::InTurnOnly,
@@ -200,7 +211,7 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
         config: begun.config.clone(),
         depth: begun.depth(),
         history,
-        input,
+        input: begun.input().to_vec(),
         prompt: begun.prompt(),
         options: wishes.map_or_else(BTreeMap::new, |wishes| wishes.options.clone()),
     };
@@ -208,14 +219,18 @@ async fn think(shared: Arc<Shared>, begun: Arc<Begun>, host: Arc<TurnHost>) -> R
 }
 
 /// The history as the model can be shown it; what is too much is summed up, for good.
-async fn fit(shared: &Arc<Shared>, begun: &Arc<Begun>) -> Result<Vec<Said>, String> {
+async fn fit(
+    shared: &Arc<Shared>,
+    begun: &Arc<Begun>,
+    read: Option<History>,
+) -> Result<Vec<Said>, String> {
     if let Some(history) = begun.wishes().and_then(|wishes| wishes.history.clone()) {
         // Whoever brings a history of their own answers for its length.
         return Ok(history);
     }
     let session = begun.session();
-    let shown = if let Some(history) = &begun.history {
-        history.clone()
+    let shown = if let Some(history) = read {
+        history
     } else {
         let read = shared.ledger.read(move |tx| history::shown(tx, session));
         read.await.map_err(|error| error.to_string())?

@@ -14,7 +14,7 @@ use crate::dead::{self, Thing};
 use crate::dedupe;
 use crate::error::{Conflict, Result};
 use crate::leases::{self, Lease, LeaseName};
-use crate::sessions::{self, Opening};
+use crate::sessions::{self, Led, Opening};
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 use crate::wake::Wake;
@@ -124,23 +124,6 @@ impl Arrival {
             )
     }
 
-    /// The row that it has become, for whoever recorded it in this transaction.
-    pub fn row(&self, session: SessionId, seq: i64) -> InboxRow {
-        InboxRow {
-            event: self.event.clone(),
-            session,
-            seq,
-            state: InboxState::Queued,
-            attempts: 0,
-            epoch: 0,
-            run: None,
-            merged_into: None,
-            reason: None,
-            busy: None,
-            not_before: self.not_before,
-        }
-    }
-
     /// What arrived.
     pub const fn event(&self) -> &Event {
         &self.event
@@ -154,17 +137,81 @@ impl Arrival {
 
 /// Accepts an event: dedupe, session, number, row. The one way in.
 pub fn record(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Recorded> {
+    match lead(tx, arrival)? {
+        Met::Before { first } => Ok(Recorded::Duplicate { first }),
+        Met::Now(led) => queue(tx, arrival, led.session),
+    }
+}
+
+/// Whether an event was met before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Met {
+    /// It was.
+    Before {
+        /// The one that counts.
+        first: EventId,
+    },
+    /// It was not; this is its conversation.
+    Now(Led),
+}
+
+/// The first half of accepting an event: dedupe, session. Its row has to follow in the same transaction.
+pub fn lead(tx: &mut Tx<'_>, arrival: &Arrival) -> Result<Met> {
+    let event = &arrival.event;
+    if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
+        return Ok(Met::Before { first });
+    }
+    sessions::lead(tx, &arrival.opening).map(Met::Now)
+}
+
+/// The second half: its row, at the end of its lane.
+pub fn queue(tx: &mut Tx<'_>, arrival: &Arrival, session: SessionId) -> Result<Recorded> {
     let Arrival {
         event,
         json,
-        opening,
         not_before,
+        ..
     } = arrival;
-    if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
-        return Ok(Recorded::Duplicate { first });
-    }
-    let session = sessions::resolve(tx, opening)?;
     insert(tx, (event, json), session, *not_before)
+}
+
+/// The same for an event that is alone in its lane and whose turn begins at once, under a lease that was just claimed.
+pub fn record_claimed(
+    tx: &mut Tx<'_>,
+    arrival: &Arrival,
+    session: SessionId,
+    (lease, run): (&Lease, RunId),
+) -> Result<InboxRow> {
+    let event = &arrival.event;
+    let seq = tx.insert(
+        "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch, run_id,
+             not_before, received_at)
+         VALUES (?1, ?2, ?3, 'claimed', ?4, ?5, ?6, 1, ?8, ?9, 0, ?7) RETURNING seq",
+        bind![
+            event.id,
+            event.dedupe,
+            session,
+            event.kind.as_str(),
+            arrival.json,
+            event.message,
+            event.received_at,
+            lease.epoch,
+            run
+        ],
+    )?;
+    Ok(InboxRow {
+        event: event.clone(),
+        session,
+        seq,
+        state: InboxState::Claimed,
+        attempts: 1,
+        epoch: lease.epoch,
+        run: Some(run),
+        merged_into: None,
+        reason: None,
+        busy: None,
+        not_before: arrival.not_before,
+    })
 }
 
 /// Accepts an event of the gateway's own for one session, whichever one its chat has moved on to.
@@ -325,7 +372,7 @@ pub fn complete(tx: &mut Tx<'_>, lease: &Lease, event: EventId, at: Timestamp) -
     let completed = tx.execute(
         "UPDATE inbox SET state = 'completed', ended_at = ?3 WHERE event_id = ?1 AND state = 'claimed' AND epoch = ?2
              AND EXISTS (SELECT 1 FROM leases WHERE name = ?4 AND epoch = ?2)",
-        bind![event, lease.epoch, at, lease.name.to_string()],
+        bind![event, lease.epoch, at, lease.text],
     )?;
     if completed == 1 {
         return Ok(());
@@ -459,7 +506,7 @@ fn claimed_under(tx: &mut Tx<'_>, lease: &Lease, event: EventId) -> Result<Inbox
     leases::fence(tx, lease)?;
     let row = get(tx, event)?;
     if row.state == InboxState::Claimed && row.epoch != lease.epoch {
-        let (name, held) = (lease.name.to_string(), lease.epoch);
+        let (name, held) = (lease.text.clone(), lease.epoch);
         return Err(Conflict::Fenced {
             name,
             held,

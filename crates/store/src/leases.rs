@@ -64,6 +64,8 @@ pub struct Lease {
     pub owner: NodeName,
     /// Under which epoch.
     pub epoch: i64,
+    /// Its name as the ledger has it.
+    pub(crate) text: String,
 }
 
 /// Takes a lease that is free, or says who has it. Taking one that one has oneself is a conflict, too: two tasks of
@@ -101,6 +103,7 @@ pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration)
         name: name.clone(),
         owner: owner.clone(),
         epoch,
+        text,
     })
 }
 
@@ -117,7 +120,7 @@ pub fn renew(tx: &mut Tx<'_>, lease: &Lease, ttl: Duration) -> Result<()> {
     let expires_at = tx.now()?.plus(ttl);
     tx.execute(
         "UPDATE leases SET expires_at = ?2 WHERE name = ?1",
-        bind![lease.name.to_string(), expires_at],
+        bind![lease.text, expires_at],
     )?;
     Ok(())
 }
@@ -128,7 +131,7 @@ pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
     rescue::put_back(tx, &lease.name)?;
     tx.execute(
         "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE name = ?1",
-        bind![lease.name.to_string()],
+        bind![lease.text],
     )?;
     Ok(())
 }
@@ -137,7 +140,7 @@ pub fn release(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
 pub fn hand_in(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
     let handed_in = tx.execute(
         "UPDATE leases SET epoch = epoch + 1, expires_at = 0 WHERE name = ?1 AND epoch = ?2",
-        bind![lease.name.to_string(), lease.epoch],
+        bind![lease.text, lease.epoch],
     )?;
     if handed_in == 0 {
         fence(tx, lease)?;
@@ -158,14 +161,14 @@ pub fn seize(tx: &mut Tx<'_>, name: &LeaseName) -> Result<()> {
 /// Refuses to go on if somebody else has taken the lease over. An expired lease that nobody took is still good:
 /// its owner was slow, and nobody else has started.
 pub fn fence(tx: &mut Tx<'_>, lease: &Lease) -> Result<()> {
-    let name = lease.name.to_string();
     let sql = "SELECT epoch FROM leases WHERE name = ?1";
-    let current = tx.row(sql, bind![name], |row| row.get(0))?.unwrap_or(0);
+    let current = tx.row(sql, bind![lease.text], |row| row.get(0))?;
+    let current = current.unwrap_or(0);
     if current == lease.epoch {
         return Ok(());
     }
     Err(Conflict::Fenced {
-        name,
+        name: lease.text.clone(),
         held: lease.epoch,
         current,
     }

@@ -5,7 +5,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`ledger`] | the two calls, `write` and `read`, that everything goes through |
-//! | [`tx`], [`value`], [`dialect`] | the transaction that closures see, values, and what differs between engines |
+//! | [`tx`], [`value`], [`kept`], [`dialect`] | the transaction that closures see, values, and what differs between engines |
 //! | [`wake`] | who looks again after a commit |
 //! | [`error`] | why something was not done, named for what the caller does about it |
 //! | [`dedupe`], [`sessions`], [`inbox`] | what was accepted, once, and in which conversation |
@@ -43,6 +43,7 @@
 //! # }
 //! ```
 
+pub mod kept;
 pub mod ledger;
 pub mod tx;
 pub mod value;

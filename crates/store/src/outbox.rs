@@ -15,6 +15,7 @@ use crate::bind;
 use crate::change::{found, legal};
 use crate::dead::{self, Thing};
 use crate::error::{Conflict, Result, StoreError};
+use crate::kept::Kept;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 use crate::wake::Wake;
@@ -92,7 +93,7 @@ pub struct ReplyStart {
     /// What it is to the reader.
     pub kind: ReplyKind,
     /// Where it goes.
-    pub return_to: ReturnAddress,
+    pub return_to: Kept<ReturnAddress>,
     /// Now.
     pub at: Timestamp,
 }
@@ -100,7 +101,7 @@ pub struct ReplyStart {
 /// Begins a reply. Its text may still grow.
 pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
     let target = start.return_to.address.target();
-    let return_to = to_json(&start.return_to)?;
+    let return_to = start.return_to.json()?;
     let kind = start.kind.as_str();
     tx.execute(
         "INSERT INTO replies
@@ -115,7 +116,7 @@ pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
 /// is sent.
 pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str) -> Result<()> {
     let target = start.return_to.address.target();
-    let (return_to, kind) = (to_json(&start.return_to)?, start.kind.as_str());
+    let (return_to, kind) = (start.return_to.json()?, start.kind.as_str());
     tx.execute(
         "INSERT INTO replies
              (reply_id, session_id, run_id, kind, state, target, return_to, text, revision, created_at, ended_at)

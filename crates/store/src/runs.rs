@@ -14,6 +14,7 @@ use talaria_domain::run::{RunEvent, RunOutcome};
 use crate::bind;
 use crate::change::{found, legal};
 use crate::error::{Conflict, Result};
+use crate::kept::Kept;
 use crate::leases::{self, Lease};
 use crate::questions;
 use crate::tx::{Row, Tx};
@@ -58,9 +59,9 @@ pub struct Admission {
     /// Which attempt at its event it is, from one.
     pub attempt: u32,
     /// What it may use.
-    pub authority: Authority,
+    pub authority: Kept<Authority>,
     /// Where its answers go.
-    pub return_to: ReturnAddress,
+    pub return_to: Kept<ReturnAddress>,
     /// Now.
     pub at: Timestamp,
 }
@@ -87,7 +88,7 @@ fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState
         at,
     } = admission;
     let (session, authority, return_to) =
-        (return_to.session, to_json(authority)?, to_json(return_to)?);
+        (return_to.session, authority.json()?, return_to.json()?);
     tx.execute(
         "INSERT INTO runs
              (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at,
@@ -148,7 +149,7 @@ pub fn complete(
             to_json(outcome)?,
             at,
             lease.epoch,
-            lease.name.to_string()
+            lease.text
         ],
     )?;
     if ended == 1 {
@@ -206,7 +207,7 @@ pub fn append_all(
         "UPDATE runs SET next_seq = ?6 + ?4, active_at = ?2
          WHERE run_id = ?1 AND epoch = ?3 AND ended_at IS NULL AND next_seq = ?6
              AND EXISTS (SELECT 1 FROM leases WHERE name = ?5 AND epoch = ?3)",
-        bind![run, at, lease.epoch, count, lease.name.to_string(), first],
+        bind![run, at, lease.epoch, count, lease.text, first],
     )? == 1;
     if !is_under_way {
         let row = admitted_under(tx, lease, run)?;
@@ -287,7 +288,8 @@ fn write_down(
     Ok(())
 }
 
-/// Journals the last events of a run and ends it; gives the number of the first.
+/// Journals the last events of a run and ends it; gives the number of the first. The end itself has the number after
+/// them and no row: what the run's own row says of it is not written down twice.
 pub fn conclude(
     tx: &mut Tx<'_>,
     lease: &Lease,
@@ -296,7 +298,7 @@ pub fn conclude(
     at: Timestamp,
 ) -> Result<i64> {
     let (_, to) = end_of(outcome);
-    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let count = i64::try_from(events.len() + 1).unwrap_or(i64::MAX);
     let first = next_seq(tx, run)?;
     let is_ended = tx.execute(
         "UPDATE runs SET next_seq = ?8 + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
@@ -308,7 +310,7 @@ pub fn conclude(
             to_json(outcome)?,
             at,
             lease.epoch,
-            lease.name.to_string(),
+            lease.text,
             count,
             first
         ],
@@ -327,6 +329,10 @@ pub fn conclude(
         row.state = RunState::Running;
     }
     end(tx, &row, outcome, at)?;
+    tx.execute(
+        "UPDATE runs SET next_seq = next_seq + 1 WHERE run_id = ?1",
+        bind![run],
+    )?;
     Ok(first)
 }
 
@@ -337,11 +343,31 @@ pub fn journal(
     after: i64,
     limit: u32,
 ) -> Result<Vec<(i64, RunEvent)>> {
-    tx.rows(
+    let mut journal = tx.rows(
         "SELECT seq, event FROM run_events WHERE run_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
         bind![run, after, limit],
         |row| Ok((row.get(0)?, row.json(1)?)),
-    )
+    )?;
+    if journal.len() < limit as usize {
+        let end = ending(tx, run, after)?;
+        journal.extend(end.map(|(seq, event, _)| (seq, event)));
+    }
+    Ok(journal)
+}
+
+/// The end of a run that was concluded, with its number and its time, if that is after `after`: the last number has no
+/// row of its own then.
+pub(crate) fn ending(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    after: i64,
+) -> Result<Option<(i64, RunEvent, Timestamp)>> {
+    let sql = "SELECT r.next_seq - 1, r.outcome, r.ended_at FROM runs r
+               WHERE r.run_id = ?1 AND r.outcome IS NOT NULL AND r.next_seq > 1 AND r.next_seq - 1 > ?2
+                   AND NOT EXISTS (SELECT 1 FROM run_events e WHERE e.run_id = r.run_id AND e.seq = r.next_seq - 1)";
+    tx.row(sql, bind![run, after], |row| {
+        Ok((row.get(0)?, RunEvent::Ended(row.json(1)?), row.get(2)?))
+    })
 }
 
 /// Interrupts what a lane's lost owner was running. Gives how many.
@@ -403,7 +429,7 @@ fn admitted_under(tx: &mut Tx<'_>, lease: &Lease, run: RunId) -> Result<Run> {
     if row.epoch == lease.epoch {
         return Ok(row);
     }
-    let (name, held) = (lease.name.to_string(), lease.epoch);
+    let (name, held) = (lease.text.clone(), lease.epoch);
     Err(Conflict::Fenced {
         name,
         held,

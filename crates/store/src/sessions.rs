@@ -60,6 +60,11 @@ impl Opening {
         }
     }
 
+    /// The key it opens.
+    pub const fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
     /// The id of the key it opens.
     pub const fn key_id(&self) -> SessionKeyId {
         self.key_id
@@ -68,11 +73,40 @@ impl Opening {
 
 /// The session that a key leads to; makes the first one.
 pub fn resolve(tx: &mut Tx<'_>, opening: &Opening) -> Result<SessionId> {
+    Ok(lead(tx, opening)?.session)
+}
+
+/// Where a key leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Led {
+    /// To this session.
+    pub session: SessionId,
+    /// Whether it was made just now: then nothing is in it.
+    pub is_new: bool,
+    /// Whether it was made for this key. People can lead a key to a session that was made for another one.
+    pub is_own: bool,
+}
+
+/// The session that a key leads to, and what can be known about it on the way; makes the first one.
+pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     let key = opening.key_id;
-    if let Some(session) = current(tx, key)? {
-        return Ok(session);
+    let sql = "SELECT k.session_id, s.key_id FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
+               WHERE k.key_id = ?1";
+    let known = tx.row(sql, bind![key], |row| {
+        Ok(Led {
+            session: row.get(0)?,
+            is_new: false,
+            is_own: row.get::<Option<SessionKeyId>>(1)? == Some(key),
+        })
+    })?;
+    if let Some(led) = known {
+        return Ok(led);
     }
-    open(tx, opening, None)
+    Ok(Led {
+        session: open(tx, opening, None)?,
+        is_new: true,
+        is_own: true,
+    })
 }
 
 /// Opens a conversation that goes on from another one. Its key must be new.

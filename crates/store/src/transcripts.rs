@@ -12,7 +12,10 @@ use crate::error::{Result, StoreError};
 use crate::search;
 use crate::sessions;
 use crate::tx::{Row, Tx};
-use crate::value::to_json;
+use crate::value::{from_json, to_json};
+
+/// The detail of what is only words, as it is kept: most of what is said.
+const NO_DETAIL: &str = "null";
 
 /// Whether an entry is part of what the model is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -117,13 +120,51 @@ fn append_one(
     (session, owner, seq): (SessionId, PrincipalKey, i64),
     said: &Utterance,
 ) -> Result<()> {
-    let (speaker, detail) = (said.speaker.as_str(), to_json(&said.detail)?);
+    let speaker = said.speaker.as_str();
+    let detail = match &said.detail {
+        Json::Null => NO_DETAIL.to_owned(),
+        detail => to_json(detail)?,
+    };
     let entry = tx.insert(
         "INSERT INTO transcripts (session_id, seq, owner, role, text, entry, run_id, visibility, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'shown', ?8) RETURNING entry_id",
         bind![session, seq, owner, speaker, said.text, detail, said.run, said.at],
     )?;
     search::note(tx, entry, owner, &said.text)
+}
+
+/// Something that was said, as far as the model is shown it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its number in the session.
+    pub seq: i64,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The words.
+    pub text: String,
+    /// Everything else that the model is shown: tool calls, attachments.
+    pub detail: Json,
+}
+
+/// What the model is shown, in order: what every turn reads, so nothing else is read.
+pub fn lines(tx: &mut Tx<'_>, session: SessionId, limit: u32) -> Result<Vec<Line>> {
+    tx.rows(
+        "SELECT seq, role, text, entry FROM transcripts
+         WHERE session_id = ?1 AND visibility = 'shown' ORDER BY seq LIMIT ?2",
+        bind![session, limit],
+        |row| {
+            let (speaker, detail) = (row.text(1)?, row.text(3)?);
+            Ok(Line {
+                seq: row.get(0)?,
+                speaker: named(speaker, Speaker::parse(speaker))?,
+                text: row.get(2)?,
+                detail: match detail {
+                    NO_DETAIL => Json::Null,
+                    detail => from_json("entry", detail)?,
+                },
+            })
+        },
+    )
 }
 
 /// What the model is shown, in order, from after `after`.

@@ -121,11 +121,6 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Nobody needs to be told: what was there to do has been done in this transaction.
-    pub fn let_sleep(&mut self, wake: Wake) {
-        self.wakes.retain(|known| *known != wake);
-    }
-
     /// Runs statements that take and return nothing: a migration.
     pub(crate) fn batch(&mut self, sql: &str) -> Result<()> {
         self.connection.batch(sql)

@@ -121,7 +121,7 @@ pub fn run(tx: &mut Tx<'_>, id: RunId) -> Result<RunView> {
 
 /// A run's journal from its beginning.
 pub fn journal(tx: &mut Tx<'_>, run: RunId, limit: u32) -> Result<Vec<JournalLine>> {
-    tx.rows(
+    let mut journal = tx.rows(
         "SELECT seq, event, at FROM run_events WHERE run_id = ?1 ORDER BY seq LIMIT ?2",
         bind![run, limit],
         |row| {
@@ -131,7 +131,12 @@ pub fn journal(tx: &mut Tx<'_>, run: RunId, limit: u32) -> Result<Vec<JournalLin
                 at: row.get(2)?,
             })
         },
-    )
+    )?;
+    if journal.len() < limit as usize {
+        let end = crate::runs::ending(tx, run, 0)?;
+        journal.extend(end.map(|(seq, event, at)| JournalLine { seq, event, at }));
+    }
+    Ok(journal)
 }
 
 /// A reply by its id.

@@ -41,7 +41,7 @@ pub(super) fn background(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let commission = Commission {
         id: JobId::next(&*shared.ids, shared.now()),
         run: None,
-        return_to: place.clone(),
+        return_to: (**place).clone(),
         authority: profile.authority.clone(),
         depth: 0,
         task: Task {

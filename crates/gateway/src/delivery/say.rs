@@ -12,6 +12,7 @@ use talaria_domain::names::ProfileName;
 use talaria_domain::principal::Principal;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::inbox::InboxRow;
+use talaria_store::kept::Kept;
 use talaria_store::outbox::{self, QueuedPart, ReplyStart};
 use talaria_store::sessions::{self, Opening};
 use talaria_store::{Result, StoreError, Tx};
@@ -21,9 +22,14 @@ use crate::shared::Shared;
 
 /// Where something is said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place(pub(crate) ReturnAddress);
+pub(crate) struct Place(pub(crate) Kept<ReturnAddress>);
 
 impl Place {
+    /// Where an answer goes.
+    pub(crate) fn of(to: ReturnAddress) -> Self {
+        Self(Kept::from(to))
+    }
+
     /// Where an event was said.
     pub(crate) fn of_event(event: &Event, session: SessionId, profile: &ProfileName) -> Self {
         let mut address = event.address.clone();
@@ -32,7 +38,7 @@ impl Place {
         if !is_internal && address.chat_kind != ChatKind::Direct {
             address.reply_to.clone_from(&event.message);
         }
-        Self(ReturnAddress {
+        Self::of(ReturnAddress {
             address,
             requester: event.principal.clone(),
             profile: profile.clone(),
@@ -59,7 +65,7 @@ impl Place {
         let owner = key.owner(requester);
         let fresh = SessionId::next(&*shared.ids, now);
         let session = sessions::resolve(tx, &Opening::of(key, owner, fresh, now))?;
-        Ok(Some(Self(ReturnAddress {
+        Ok(Some(Self::of(ReturnAddress {
             address: to.clone(),
             requester: requester.clone(),
             profile,
@@ -67,7 +73,7 @@ impl Place {
         })))
     }
 
-    pub(crate) const fn session(&self) -> SessionId {
+    pub(crate) fn session(&self) -> SessionId {
         self.0.session
     }
 }
@@ -328,7 +334,7 @@ fn leave_as(tx: &mut Tx<'_>, shared: &Shared, event: &Event, mark: &str) -> Resu
     if !is_seen {
         return outbox::withdraw(tx, reply.id, shared.now());
     }
-    let place = Place(reply.return_to.clone());
+    let place = Place::of(reply.return_to.clone());
     let statement = Statement {
         reply: reply.id,
         run: reply.run,

@@ -25,16 +25,14 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// A platform's reason is not quoted at greater length.
 const MOST_OF_A_REASON: usize = 200;
 
-/// The same events, with what became of their files. Only those that `may` be read are looked at.
+/// The same events, with what became of their files; none if there is nothing to fetch. Only those that `may` be read
+/// are looked at.
 pub(crate) async fn fetch(
     shared: &Shared,
     events: &[Event],
     may: impl Fn(&Attachment) -> bool,
-) -> Vec<Event> {
-    let mut events = events.to_vec();
-    let Some(files) = &shared.settings.files else {
-        return events;
-    };
+) -> Option<Vec<Event>> {
+    let files = shared.settings.files.as_ref()?;
     let wanted = events.iter().enumerate().flat_map(|(at, event)| {
         let attachments = attachments(event).iter().enumerate();
         attachments.map(move |(number, attachment)| (at, number, event, attachment))
@@ -43,7 +41,7 @@ pub(crate) async fn fetch(
         .filter(|(.., attachment)| is_kept_by_its_platform(attachment) && may(attachment))
         .collect();
     if wanted.is_empty() {
-        return events;
+        return None;
     }
     let (seats, deadline) = (Semaphore::new(AT_ONCE), Instant::now() + WITHIN);
     let fetching = wanted.into_iter().map(|(at, number, event, attachment)| {
@@ -61,13 +59,14 @@ pub(crate) async fn fetch(
         }
     });
     let fetched = join_all(fetching).await;
+    let mut events = events.to_vec();
     for (at, number, outcome) in fetched {
         let attachment = events.get_mut(at).map(attachments_mut);
         if let Some(attachment) = attachment.and_then(|all| all.get_mut(number)) {
             attachment.kept = Some(outcome.map_or_else(Kept::Missing, Kept::At));
         }
     }
-    events
+    Some(events)
 }
 
 /// Whether a file is somewhere that only its platform's adapter can get it from.

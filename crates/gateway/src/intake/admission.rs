@@ -1,6 +1,8 @@
 //! What is decided about an event before the ledger is asked: whether it is let in, as whose event, for which profile, and
 //! whether it is a command. Nothing here reads the ledger: the usual message of somebody who is known costs nothing.
 
+use std::sync::Arc;
+
 use talaria_domain::capabilities::Capability;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::names::ProfileName;
@@ -18,7 +20,7 @@ use crate::shared::Shared;
 pub(super) struct Decided<'a> {
     pub(super) event: Event,
     pub(super) account: &'a AccountSettings,
-    pub(super) profile: &'a ProfileSettings,
+    pub(super) profile: &'a Arc<ProfileSettings>,
     /// What the sender wants to happen if a turn runs.
     pub(super) wish: Option<BusyPolicy>,
     /// Whether a program wrote it.
@@ -60,14 +62,14 @@ pub(super) fn decide(shared: &Shared, event: Event) -> Admission<'_> {
         .received(account.adapter.account(), shared.now());
     let name = chosen(&event, account)
         .unwrap_or_else(|| settings.profile_at(account, (&event.address, &event.principal)));
-    let Some(profile) = settings.profiles.get(name) else {
+    let Some(own) = shared.own.get(name) else {
         let name = name.as_str();
         return Admission::Refused(format!("no profile {name:?} is configured"));
     };
     let decided = |event, wish| Decided {
         event,
         account,
-        profile,
+        profile: &own.profile,
         wish,
         is_by_a_bot: false,
     };

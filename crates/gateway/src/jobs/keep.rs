@@ -200,7 +200,7 @@ fn event_of(shared: &Shared, job: &Job, (key, text): (DedupeKey, &str)) -> Event
 }
 
 fn notice(tx: &mut Tx<'_>, shared: &Shared, job: &Job, text: &str) -> Result<Told> {
-    let place = Place(job.return_to.clone());
+    let place = Place::of(job.return_to.clone());
     let said = say::notice(tx, shared, &place, text)?;
     Ok(vec![(place.session(), said)])
 }

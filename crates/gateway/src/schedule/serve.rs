@@ -78,7 +78,7 @@ pub(crate) fn serve(
             if !schedules::record_occurrence(tx, occurrence, &Outcome::Reply(reply), now)? {
                 return Ok(Told::new());
             }
-            let place = Place(here(tx, shared, schedule, return_to)?);
+            let place = Place::of(here(tx, shared, schedule, return_to)?);
             let statement = Statement::planned(reply, &words::said(schedule, due, now));
             let said = say::answer(tx, shared, &place, &statement)?;
             Ok(vec![(place.session(), said)])

@@ -14,10 +14,12 @@ use talaria_domain::names::BindingId;
 use talaria_domain::runner::{Said, Speaker};
 use talaria_domain::scope::Snapshot;
 use talaria_domain::session_key::{SessionKey, SessionKeyId, Source};
-use talaria_store::inbox::{self, InboxRow};
+use talaria_store::inbox::{self, Arrival, InboxRow};
+use talaria_store::kept::Kept;
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::runs::{self, Admission};
-use talaria_store::{Conflict, Result, StoreError, Tx, sessions};
+use talaria_store::sessions::{self, Led};
+use talaria_store::{Conflict, Result, StoreError, Tx};
 
 use super::envelope::{self, Company};
 use super::resume::{self, Resume};
@@ -62,6 +64,7 @@ pub(crate) struct Begun {
     pub(crate) run: RunId,
     /// The profile, with the runner and the authority that its binding gives it.
     pub(crate) profile: Arc<ProfileSettings>,
+    authority: Kept<Authority>,
     frozen: Arc<Frozen>,
     pub(crate) binding: BindingId,
     pub(crate) config: Map<String, Value>,
@@ -74,7 +77,10 @@ pub(crate) struct Begun {
     pub(crate) snapshot: Snapshot,
     pub(crate) place: Place,
     pub(crate) company: Company,
-    /// What a model is shown of what was said before, each with its number; none if that is too much to read here.
+    /// Whether nothing else was in its lane when it began.
+    pub(crate) is_alone: bool,
+    /// What a model is shown of what was said before, each with its number; none if that is too much to read here, or
+    /// if whoever asks brings it along.
     pub(crate) history: Option<Vec<(i64, Said)>>,
     pub(crate) key: SessionKeyId,
     /// The task that it does for another run.
@@ -87,9 +93,8 @@ impl Begun {
     }
 
     /// What it may use.
-    pub(crate) fn authority(&self) -> &Authority {
-        let own = &self.profile.authority;
-        self.errand.as_ref().map_or(own, |errand| &errand.authority)
+    pub(crate) const fn authority(&self) -> &Kept<Authority> {
+        &self.authority
     }
 
     /// The same, made ready to be asked at every effect.
@@ -155,17 +160,10 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     if head.state == InboxState::Queued && head.not_before > now {
         return Ok(Begin::Later(head.not_before));
     }
-    let name = LeaseName::Lane(session);
-    let lease = match leases::claim(
-        tx,
-        &name,
-        &shared.settings.node,
-        shared.settings.limits.lease,
-    ) {
+    let lease = match claim(tx, shared, session)? {
         Ok(lease) => lease,
         // Whoever has it renews it in time, or is gone by then, and perhaps never knew that they had it.
-        Err(StoreError::Conflict(Conflict::Held { until, .. })) => return Ok(Begin::Later(until)),
-        Err(error) => return Err(error),
+        Err(until) => return Ok(Begin::Later(until)),
     };
     let run = RunId::next(&*shared.ids, now);
     let head = if head.state == InboxState::Claimed {
@@ -181,16 +179,67 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     let before = head.run;
     let row = inbox::take(tx, &lease, head, run)?;
     let key = sessions::origin_of(tx, session)?;
+    go_on(tx, shared, (lease, row, run, before), &key)
+}
+
+/// Begins the turn for what arrives just now, in a lane where nothing else is; none if somebody has the lane.
+pub(crate) fn begin_at_once(
+    tx: &mut Tx<'_>,
+    shared: &Arc<Shared>,
+    arrival: &Arrival,
+    led: Led,
+) -> Result<Option<Begin>> {
+    let Ok(lease) = claim(tx, shared, led.session)? else {
+        return Ok(None);
+    };
+    let run = RunId::next(&*shared.ids, shared.now());
+    let row = inbox::record_claimed(tx, arrival, led.session, (&lease, run))?;
+    let found;
+    let key = if led.is_own {
+        arrival.opening().key()
+    } else {
+        found = sessions::origin_of(tx, led.session)?;
+        &found
+    };
+    let mut begin = go_on(tx, shared, (lease, row, run, None), key)?;
+    if let Begin::Turn(begun) = &mut begin {
+        begun.is_alone = true;
+    }
+    Ok(Some(begin))
+}
+
+/// The lane's lease; or until when somebody has it.
+fn claim(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    session: SessionId,
+) -> Result<std::result::Result<Lease, Timestamp>> {
+    let (name, ttl) = (LeaseName::Lane(session), shared.settings.limits.lease);
+    match leases::claim(tx, &name, &shared.settings.node, ttl) {
+        Ok(lease) => Ok(Ok(lease)),
+        Err(StoreError::Conflict(Conflict::Held { until, .. })) => Ok(Err(until)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Goes on with an event that was claimed.
+fn go_on(
+    tx: &mut Tx<'_>,
+    shared: &Arc<Shared>,
+    (lease, row, run, before): (Lease, InboxRow, RunId, Option<RunId>),
+    key: &SessionKey,
+) -> Result<Begin> {
     let Some(own) = shared.own.get(&key.profile) else {
-        let place = Place::of_event(&row.event, session, &key.profile);
+        let place = Place::of_event(&row.event, row.session, &key.profile);
         let reason = format!(
             "the profile {:?} is not configured any more",
             key.profile.as_str()
         );
         return give_up(tx, shared, (&lease, &row), &place, &reason);
     };
-    let begun = gather(tx, shared, (lease, row, run, before), own, &key)?;
+    let begun = gather(tx, shared, (lease, row, run, before), own, key)?;
     if begun.errand.as_ref().is_some_and(|errand| errand.is_over) {
+        let now = shared.now();
         inbox::discard(tx, begun.row.event.id, "its job has ended", now)?;
         leases::release(tx, &begun.lease)?;
         return Ok(Begin::Told(Told::new()));
@@ -267,7 +316,11 @@ fn gather(
         chosen = chosen.with(left);
     }
     let errand = delegation::errand_of(tx, &row)?;
-    let errand = errand.map(|errand| errand.within(&chosen.profile.authority));
+    let errand = errand.map(|errand| errand.within(&chosen.authority));
+    let authority = match &errand {
+        Some(errand) => Kept::from(errand.authority.clone()),
+        None => chosen.authority,
+    };
     // The anchor is the last of several: that is where the conversation is.
     let last = events.last().unwrap_or(&row.event);
     let mut begun = Begun {
@@ -275,6 +328,7 @@ fn gather(
         snapshot: Snapshot::default(),
         drawers: OnceLock::new(),
         profile: chosen.profile,
+        authority,
         frozen: chosen.frozen,
         binding: chosen.id,
         config: chosen.config,
@@ -286,10 +340,14 @@ fn gather(
         events,
         run,
         company,
-        history: history::recent(tx, session)?,
+        history: None,
+        is_alone: false,
         key: key.id(),
         errand,
     };
+    if begun.wishes().is_none_or(|wishes| wishes.history.is_none()) {
+        begun.history = history::recent(tx, session)?;
+    }
     if begun.profile.runner.wants_state() {
         begun.snapshot = state::snapshot(tx, begun.drawers())?;
     }
@@ -325,7 +383,7 @@ fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
         event: begun.row.event.id,
         runner: begun.profile.profile.runner.clone(),
         attempt: begun.row.attempts,
-        authority: begun.authority().clone(),
+        authority: begun.authority.clone(),
         return_to: begun.place.0.clone(),
         at: now,
     };

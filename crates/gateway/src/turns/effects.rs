@@ -283,7 +283,7 @@ fn said(entries: Vec<Entry>, has_more: bool) -> PastAnswer {
     let lines = entries.into_iter().map(|entry| PastLine {
         seq: entry.seq,
         at: entry.at,
-        said: history::said(entry),
+        said: history::said(entry.speaker, entry.text, &entry.detail),
     });
     PastAnswer::Said {
         lines: lines.collect(),

@@ -62,15 +62,18 @@ pub(crate) async fn settle(
     ended: Ended,
 ) -> Rest {
     let record = record::record(journal);
-    let last_words = LastWords { record, unwritten };
+    let last = Arc::new((LastWords { record, unwritten }, ended));
+    let run = begun.run;
     loop {
-        let (this, begun, ended) = (Arc::clone(shared), Arc::clone(begun), ended.clone());
-        let (session, run, last_words) = (begun.session(), begun.run, last_words.clone());
+        let (this, begun, last) = (Arc::clone(shared), Arc::clone(begun), Arc::clone(&last));
         let written = shared
             .ledger
             .write(move |tx| {
-                let told = write(tx, &this, &begun, &last_words, &ended)?;
-                Ok((told, inbox::is_open(tx, session)?))
+                let (last_words, ended) = &*last;
+                let told = write(tx, &this, &begun, last_words, ended)?;
+                // Whatever came to a lane that was empty when its turn began has knocked.
+                let is_open = !begun.is_alone && inbox::is_open(tx, begun.session())?;
+                Ok((told, is_open))
             })
             .await;
         match written {
@@ -97,7 +100,6 @@ pub(crate) async fn settle(
 }
 
 /// What a run said at last.
-#[derive(Clone)]
 pub(super) struct LastWords {
     pub(super) record: Record,
     /// What is not in the journal yet.
@@ -248,10 +250,10 @@ pub(super) fn close(
     outcome: &RunOutcome,
 ) -> Result<Vec<Happening>> {
     let (run, now) = (begun.run, shared.now());
-    let mut events = last_words.unwritten.clone();
-    events.push(RunEvent::Ended(outcome.clone()));
-    let first = runs::conclude(tx, &begun.lease, run, (&events, outcome), now)?;
-    let told = (first..).zip(events);
+    let events = &last_words.unwritten;
+    let first = runs::conclude(tx, &begun.lease, run, (events, outcome), now)?;
+    let end = RunEvent::Ended(outcome.clone());
+    let told = (first..).zip(events.iter().cloned().chain([end]));
     Ok(told
         .map(|(seq, what)| Happening::Yielded { run, seq, what })
         .collect())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::runner::{Said, Speaker};
-use talaria_store::transcripts::{self, Entry, Stretch, Utterance, Visibility};
+use talaria_store::transcripts::{self, Line, Stretch, Utterance, Visibility};
 use talaria_store::{Result, Tx};
 
 /// More than any window holds.
@@ -16,34 +16,33 @@ const FEW: u32 = 64;
 
 /// What a model is shown of a session, each with its number; none if it is much.
 pub(crate) fn recent(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Vec<(i64, Said)>>> {
-    let entries = transcripts::shown(tx, session, 0, FEW + 1)?;
-    let is_all = entries.len() <= FEW as usize;
-    Ok(is_all.then(|| in_order(entries)))
+    let lines = transcripts::lines(tx, session, FEW + 1)?;
+    let is_all = lines.len() <= FEW as usize;
+    Ok(is_all.then(|| in_order(lines)))
 }
 
 /// What a model is shown of a session, each with its number.
 pub(crate) fn shown(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<(i64, Said)>> {
-    Ok(in_order(transcripts::shown(tx, session, 0, MOST)?))
+    Ok(in_order(transcripts::lines(tx, session, MOST)?))
 }
 
-fn in_order(entries: Vec<Entry>) -> Vec<(i64, Said)> {
-    let (summaries, rest): (Vec<Entry>, Vec<Entry>) = entries
-        .into_iter()
-        .partition(|entry| entry.speaker == Speaker::System);
-    let all = summaries.into_iter().chain(rest);
-    all.map(|entry| (entry.seq, said(entry))).collect()
+fn in_order(mut lines: Vec<Line>) -> Vec<(i64, Said)> {
+    lines.sort_by_key(|line| line.speaker != Speaker::System);
+    let all = lines.into_iter();
+    all.map(|line| (line.seq, said(line.speaker, line.text, &line.detail)))
+        .collect()
 }
 
-pub(crate) fn said(entry: Entry) -> Said {
-    if entry.detail.is_null() {
-        return Said::plain(entry.speaker, entry.text);
+pub(crate) fn said(speaker: Speaker, text: String, detail: &Value) -> Said {
+    if detail.is_null() {
+        return Said::plain(speaker, text);
     }
-    let field = |name: &str| entry.detail.get(name).cloned().unwrap_or(Value::Null);
+    let field = |name: &str| detail.get(name).cloned().unwrap_or(Value::Null);
     Said {
-        speaker: entry.speaker,
+        speaker,
         calls: serde_json::from_value(field("calls")).unwrap_or_default(),
         answers: serde_json::from_value(field("answers")).unwrap_or_default(),
-        text: entry.text,
+        text,
         images: Vec::new(),
     }
 }

@@ -198,7 +198,7 @@ impl TurnReach {
 
     /// Where the run answers, without being an answer to a message.
     fn own_place(&self) -> ReturnAddress {
-        let mut own = self.begun.place.0.clone();
+        let mut own = (*self.begun.place.0).clone();
         own.address.reply_to = None;
         own
     }
@@ -236,7 +236,7 @@ fn open(
         return Ok(Err(unreachable_later(Promise::Notice)));
     }
     if is_here && begun.errand.is_none() {
-        return Ok(Ok(Place(to.clone())));
+        return Ok(Ok(Place::of(to.clone())));
     }
     let sharing = begun.profile.profile.sharing;
     let key = SessionKey::derive(&to.profile, &Source::of(address, &to.requester), sharing);
@@ -250,7 +250,7 @@ fn open(
     let (owner, now) = (key.owner(&to.requester), shared.now());
     let opening = Opening::of(key, owner, SessionId::next(&*shared.ids, now), now);
     let session = sessions::resolve(tx, &opening)?;
-    Ok(Ok(Place(ReturnAddress {
+    Ok(Ok(Place::of(ReturnAddress {
         session,
         ..to.clone()
     })))

@@ -103,7 +103,7 @@ impl TurnReach {
         let commission = Commission {
             id,
             run: Some(begun.run),
-            return_to: begun.place.0.clone(),
+            return_to: (*begun.place.0).clone(),
             authority: self.active.left(),
             depth: begun.depth(),
             task,

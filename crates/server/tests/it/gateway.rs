@@ -155,7 +155,7 @@ impl Gateway {
                     id,
                     run,
                     kind,
-                    return_to,
+                    return_to: return_to.into(),
                     at,
                 },
             )?;

@@ -59,8 +59,8 @@ async fn begins(world: &World, event: EventId, return_to: &ReturnAddress) -> (Ru
         event,
         runner: "native".into(),
         attempt: 1,
-        authority: Authority::default(),
-        return_to: return_to.clone(),
+        authority: Authority::default().into(),
+        return_to: return_to.clone().into(),
         at: START,
     };
     let work = move |tx: &mut Tx<'_>| {
@@ -86,7 +86,7 @@ async fn answered(world: &World) -> Answered {
         id: reply,
         run: Some(run),
         kind,
-        return_to,
+        return_to: return_to.into(),
         at: START,
     };
     let work = move |tx: &mut Tx<'_>| {
@@ -409,7 +409,7 @@ async fn a_running_turn_and_what_the_gateway_said_are_shown_with_the_conversatio
         id,
         run: None,
         kind,
-        return_to,
+        return_to: return_to.into(),
         at: START,
     };
     let work = move |tx: &mut Tx<'_>| {

@@ -8,6 +8,7 @@ mod inline;
 mod lock;
 mod pool;
 mod writer;
+mod writing;
 
 pub(crate) use connection::read_value;
 pub(crate) use copy::StoreCopy;

@@ -53,8 +53,8 @@ async fn tries(world: &World, who: &str, (event, lane): (EventId, &Lease), attem
         event,
         runner: "local".into(),
         attempt,
-        authority: Authority::default(),
-        return_to: World::way_back(who, session),
+        authority: Authority::default().into(),
+        return_to: World::way_back(who, session).into(),
         at: world.now(),
     };
     let (run, lease, at) = (admission.id, lane.clone(), world.now());
@@ -87,7 +87,7 @@ async fn answers(world: &World, who: &str, turn: &Turn, run: RunId) -> (ReplyId,
         id: world.id(ReplyId::from_bytes),
         run: Some(run),
         kind: ReplyKind::Final,
-        return_to: World::way_back(who, turn.session),
+        return_to: World::way_back(who, turn.session).into(),
         at: world.now(),
     };
     let (reply, lease, event, at) = (start.id, turn.lane.clone(), turn.event, world.now());
@@ -192,7 +192,7 @@ both_engines! {
             id: world.id(JobId::from_bytes),
             run: Some(turn.run),
             kind: JobKind::Process,
-            return_to: World::way_back(who, session),
+            return_to: World::way_back(who, session).into(),
             work: serde_json::json!({}),
             promise: Promise::Wake,
             node: "north".into(),
@@ -332,7 +332,7 @@ both_engines! {
             let mut return_to = World::way_back("ada", session);
             return_to.address.reply_to = Some(anchor.into());
             let at = world.now();
-            let notice = ReplyStart { id, run: None, kind: ReplyKind::Notice, return_to, at };
+            let notice = ReplyStart { id, run: None, kind: ReplyKind::Notice, return_to: return_to.into(), at };
             world.write(move |tx| {
                 outbox::record(tx, &notice)?;
                 outbox::set_text(tx, id, text)?;

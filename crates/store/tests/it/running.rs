@@ -102,8 +102,9 @@ fn admission(world: &World, session: SessionId) -> Admission {
         authority: Authority {
             grants: [(ResourceKind::Tool, tools)].into(),
             ..Authority::default()
-        },
-        return_to: World::way_back("ada", session),
+        }
+        .into(),
+        return_to: World::way_back("ada", session).into(),
         at: world.now(),
     }
 }
@@ -139,8 +140,8 @@ both_engines! {
             state: RunState::Queued,
             epoch: lane.epoch,
             attempt: 3,
-            authority: admitted.authority,
-            return_to: admitted.return_to,
+            authority: (*admitted.authority).clone(),
+            return_to: (*admitted.return_to).clone(),
             outcome: None,
             created_at: world.now(),
             active_at: world.now(),

@@ -202,8 +202,8 @@ impl World {
             event: self.id(EventId::from_bytes),
             runner: "local".into(),
             attempt: 1,
-            authority: Authority::default(),
-            return_to: Self::way_back(who, session),
+            authority: Authority::default().into(),
+            return_to: Self::way_back(who, session).into(),
             at: self.now(),
         };
         let (run, lane) = (admission.id, lane.clone());
@@ -218,7 +218,7 @@ impl World {
             id: self.id(ReplyId::from_bytes),
             run: None,
             kind,
-            return_to: Self::way_back(who, session),
+            return_to: Self::way_back(who, session).into(),
             at: self.now(),
         };
         let reply = start.id;

@@ -49,7 +49,7 @@ impl Checkpoints {
         let is_ready = Arc::new(AtomicBool::new(false));
         let ready = Arc::clone(&is_ready);
         let thread = start("ledger-checkpoint", move || {
-            copy(&mut connection, &asked, &ready);
+            copy(&connection, &asked, &ready);
         })?;
         Ok((
             Self {
@@ -63,7 +63,7 @@ impl Checkpoints {
     }
 
     /// Between two batches: asks for help, or takes the last step.
-    pub(super) fn keep_short(&mut self, connection: &mut SqliteConnection) {
+    pub(super) fn keep_short(&mut self, connection: &SqliteConnection) {
         if self.is_asked && self.is_ready.swap(false, Ordering::AcqRel) {
             self.is_asked = false;
             // If a reader is in the way it is tried again: the log is still long.
@@ -75,7 +75,7 @@ impl Checkpoints {
 }
 
 /// Runs until the writer is gone.
-fn copy(connection: &mut SqliteConnection, asked: &Receiver<()>, is_ready: &AtomicBool) {
+fn copy(connection: &SqliteConnection, asked: &Receiver<()>, is_ready: &AtomicBool) {
     while asked.recv().is_ok() {
         for _ in 0..PASSES {
             if connection.checkpoint().is_ok_and(|left| left <= LITTLE) {

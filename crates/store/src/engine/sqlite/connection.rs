@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{ErrorCode, OpenFlags};
+use rusqlite::{CachedStatement, ErrorCode, OpenFlags, Statement};
 use talaria_domain::clock::{Clock, Timestamp};
 
 use crate::dialect::Dialect;
@@ -81,22 +81,47 @@ impl SqliteConnection {
 
     /// Runs a short statement that is run often: the edges of transactions.
     pub(crate) fn edge(&mut self, sql: &'static str) -> Result<()> {
-        let run = || self.raw.prepare_cached(sql)?.raw_execute();
-        run()
-            .map(drop)
-            .map_err(|error| classify(&self.path, &error))
+        self.execute_text(sql, &[]).map(drop)
     }
 
     /// Runs a statement whose text is made up on the spot.
     pub(super) fn execute_text(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
-        let run = || -> rusqlite::Result<usize> {
-            let mut statement = self.raw.prepare_cached(sql)?;
-            bind_all(&mut statement, values)?;
-            statement.raw_execute()
-        };
-        run()
-            .map(|changed| changed as u64)
-            .map_err(|error| classify(&self.path, &error))
+        let mut statement = self.prepare(sql)?;
+        execute(&mut statement, values).map_err(|error| self.classify(&error))
+    }
+
+    /// A statement, from those that are kept if it was run before.
+    pub(super) fn prepare(&self, sql: &str) -> Result<CachedStatement<'_>> {
+        let prepared = self.raw.prepare_cached(sql);
+        prepared.map_err(|error| self.classify(&error))
+    }
+
+    /// What a failure means to the caller.
+    pub(super) fn classify(&self, error: &rusqlite::Error) -> StoreError {
+        classify(&self.path, error)
+    }
+
+    /// An insert without the wish to hear the row's number. The engine knows it anyway; to return it, it would make a
+    /// table.
+    pub(super) fn plain(sql: &'static str) -> &'static str {
+        sql.split_once(" RETURNING ")
+            .map_or(sql, |(plain, _)| plain)
+    }
+
+    /// The number of the last row that was inserted.
+    pub(super) fn last_number(&self) -> i64 {
+        self.raw.last_insert_rowid()
+    }
+
+    /// Runs statements that take and return nothing.
+    pub(super) fn run_batch(&self, sql: &str) -> Result<()> {
+        let ran = self.raw.execute_batch(sql);
+        ran.map_err(|error| self.classify(&error))
+    }
+
+    /// The time by which leases expire.
+    pub(super) fn time(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Calls `hook` after each commit with the length of the write-ahead log, in pages.
@@ -111,12 +136,14 @@ impl SqliteConnection {
     }
 
     /// Copies what it can of the write-ahead log into the store; gives how many pages are left in it.
-    pub(super) fn checkpoint(&mut self) -> Result<i64> {
+    pub(super) fn checkpoint(&self) -> Result<i64> {
         let mut left = 0;
-        self.query("PRAGMA wal_checkpoint(PASSIVE)", &[], &mut |row| {
+        let mut copying = self.prepare("PRAGMA wal_checkpoint(PASSIVE)")?;
+        let mut count = |row: &Row<'_>| {
             left = row.get::<i64>(1)? - row.get::<i64>(2)?;
             Ok(())
-        })?;
+        };
+        query(&mut copying, &[], &mut count, |error| self.classify(&error))?;
         Ok(left)
     }
 
@@ -142,33 +169,21 @@ impl Connection for SqliteConnection {
         values: &[Value<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<()> {
-        let failed = |error: rusqlite::Error| classify(&self.path, &error);
-        let mut statement = self.raw.prepare_cached(sql).map_err(failed)?;
-        bind_all(&mut statement, values).map_err(failed)?;
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next().map_err(failed)? {
-            each(&Row::sqlite(row))?;
-        }
-        Ok(())
+        let mut statement = self.prepare(sql)?;
+        query(&mut statement, values, each, |error| self.classify(&error))
     }
 
     fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
-        // The engine knows the number anyway; to return it, it would make a table.
-        let plain = sql
-            .split_once(" RETURNING ")
-            .map_or(sql, |(plain, _)| plain);
-        self.execute_text(plain, values)?;
-        Ok(self.raw.last_insert_rowid())
+        self.execute_text(Self::plain(sql), values)?;
+        Ok(self.last_number())
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        self.raw
-            .execute_batch(sql)
-            .map_err(|error| classify(&self.path, &error))
+        self.run_batch(sql)
     }
 
     fn now(&mut self) -> Result<Timestamp> {
-        Ok(self.clock.now())
+        Ok(self.time())
     }
 
     fn dialect(&self) -> Dialect {
@@ -185,7 +200,31 @@ fn set_up(raw: &rusqlite::Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn bind_all(statement: &mut rusqlite::Statement<'_>, values: &[Value<'_>]) -> rusqlite::Result<()> {
+/// Runs a statement and says how many rows it changed.
+pub(super) fn execute(
+    statement: &mut Statement<'_>,
+    values: &[Value<'_>],
+) -> rusqlite::Result<u64> {
+    bind_all(statement, values)?;
+    Ok(statement.raw_execute()? as u64)
+}
+
+/// Runs a query and hands over each row.
+pub(super) fn query(
+    statement: &mut Statement<'_>,
+    values: &[Value<'_>],
+    each: &mut EachRow<'_>,
+    failed: impl Fn(rusqlite::Error) -> StoreError,
+) -> Result<()> {
+    bind_all(statement, values).map_err(&failed)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        each(&Row::sqlite(row))?;
+    }
+    Ok(())
+}
+
+fn bind_all(statement: &mut Statement<'_>, values: &[Value<'_>]) -> rusqlite::Result<()> {
     for (index, value) in values.iter().enumerate() {
         statement.raw_bind_parameter(index + 1, value)?;
     }

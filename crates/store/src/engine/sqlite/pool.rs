@@ -62,7 +62,7 @@ impl SqliteEngine {
         let (checkpoints, copying) = Checkpoints::start(&mut connection, path, durability, clock)?;
         others.push(copying);
         let last = start("ledger-writer", move || {
-            writer::run(&mut connection, write_queue, checkpoints, &wakes);
+            writer::run(&connection, write_queue, checkpoints, &wakes);
             // A thread that panicked has let go of the store, too.
             for other in others {
                 drop(other.join());

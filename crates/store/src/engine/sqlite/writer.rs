@@ -15,6 +15,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use super::checkpoint::Checkpoints;
 use super::connection::SqliteConnection;
+use super::writing::Writing;
 use crate::error::{Result, StoreError};
 use crate::tx::Tx;
 use crate::wake::{Wake, announce};
@@ -29,15 +30,16 @@ const LOOKS: usize = 100;
 
 /// Runs until every sender is gone.
 pub(super) fn run(
-    connection: &mut SqliteConnection,
+    connection: &SqliteConnection,
     queue: mpsc::Receiver<Job>,
     mut checkpoints: Checkpoints,
     wakes: &broadcast::Sender<Wake>,
 ) {
     let mut waiting = Waiting { queue, expected: 0 };
+    let mut writing = Writing::on(connection);
     while let Some(first) = waiting.first() {
         let mut batch = Batch::default();
-        let committed = batch.run(connection, first, &mut waiting);
+        let committed = batch.run(&mut writing, first, &mut waiting);
         waiting.expected = batch.len();
         batch.answer(&committed, wakes);
         checkpoints.keep_short(connection);
@@ -94,7 +96,7 @@ enum Care {
 impl Batch {
     fn run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Writing<'_>,
         first: BoxedWork,
         waiting: &mut Waiting,
     ) -> Result<()> {
@@ -119,7 +121,7 @@ impl Batch {
         self.done.len() + self.failed.len()
     }
 
-    fn run_one(&mut self, connection: &mut SqliteConnection, mut work: BoxedWork) -> Result<()> {
+    fn run_one(&mut self, connection: &mut Writing<'_>, mut work: BoxedWork) -> Result<()> {
         let changes = connection.changes();
         let ran = match self.care {
             Care::Before => run_in_savepoint(connection, &mut work),
@@ -144,7 +146,7 @@ impl Batch {
     }
 
     /// Somebody failed half-way: undoes everything, and runs those again that had not failed.
-    fn start_over(&mut self, connection: &mut SqliteConnection) -> Result<()> {
+    fn start_over(&mut self, connection: &mut Writing<'_>) -> Result<()> {
         let undone = connection.edge("ROLLBACK");
         undone.and_then(|()| connection.edge("BEGIN IMMEDIATE"))?;
         self.care = Care::Before;
@@ -174,7 +176,7 @@ impl Batch {
     }
 }
 
-fn run_plainly(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+fn run_plainly(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
     let mut tx = Tx::on(connection);
     let ran = work.run(&mut tx);
     let wakes = tx.into_wakes();
@@ -186,7 +188,7 @@ fn run_plainly(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Resul
     Err(ran.err().unwrap_or(StoreError::Retry { why }))
 }
 
-fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+fn run_in_savepoint(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
     connection.edge("SAVEPOINT work")?;
     let ran = run_plainly(connection, work);
     if !connection.is_in_transaction() {
@@ -200,7 +202,7 @@ fn run_in_savepoint(connection: &mut SqliteConnection, work: &mut BoxedWork) -> 
     left.and(ran)
 }
 
-fn leave_savepoint(connection: &mut SqliteConnection, has_failed: bool) -> Result<()> {
+fn leave_savepoint(connection: &mut Writing<'_>, has_failed: bool) -> Result<()> {
     if has_failed {
         connection.edge("ROLLBACK TO work")?;
     }

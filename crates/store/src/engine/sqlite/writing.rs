@@ -1,0 +1,86 @@
+//! The writer's connection with its statements at hand. Every turn runs the same two dozen: to look each up by its text
+//! and to put it away again would cost a tenth of what all of them do. A statement is known by where its text stands in
+//! the program.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use rusqlite::CachedStatement;
+use talaria_domain::clock::Timestamp;
+
+use super::connection::{SqliteConnection, execute, query};
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::tx::{Connection, EachRow};
+use crate::value::Value;
+
+/// A connection in the hands of one thread.
+pub(super) struct Writing<'c> {
+    connection: &'c SqliteConnection,
+    held: BTreeMap<(usize, usize), CachedStatement<'c>>,
+}
+
+impl<'c> Writing<'c> {
+    /// With nothing at hand yet.
+    pub(super) const fn on(connection: &'c SqliteConnection) -> Self {
+        Self {
+            connection,
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// Runs a statement at the edge of a transaction.
+    pub(super) fn edge(&mut self, sql: &'static str) -> Result<()> {
+        self.execute(sql, &[]).map(drop)
+    }
+
+    fn statement(&mut self, sql: &'static str) -> Result<&mut CachedStatement<'c>> {
+        match self.held.entry((sql.as_ptr().addr(), sql.len())) {
+            Entry::Occupied(held) => Ok(held.into_mut()),
+            Entry::Vacant(free) => Ok(free.insert(self.connection.prepare(sql)?)),
+        }
+    }
+}
+
+impl std::ops::Deref for Writing<'_> {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        self.connection
+    }
+}
+
+impl Connection for Writing<'_> {
+    fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
+        let connection = self.connection;
+        execute(self.statement(sql)?, values).map_err(|error| connection.classify(&error))
+    }
+
+    fn query(
+        &mut self,
+        sql: &'static str,
+        values: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<()> {
+        let connection = self.connection;
+        let failed = |error| connection.classify(&error);
+        query(self.statement(sql)?, values, each, failed)
+    }
+
+    fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
+        self.execute(SqliteConnection::plain(sql), values)?;
+        Ok(self.connection.last_number())
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.connection.run_batch(sql)
+    }
+
+    fn now(&mut self) -> Result<Timestamp> {
+        Ok(self.connection.time())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+}
