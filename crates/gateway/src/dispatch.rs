@@ -44,6 +44,11 @@ impl<K: Ord + Copy> Dispatch<K> {
         Some(knock)
     }
 
+    /// Whether a task is at work for this key.
+    pub(crate) fn is_served(&self, key: K) -> bool {
+        self.doors().contains_key(&key)
+    }
+
     /// Before looking: what was knocked for so far will be seen.
     pub(crate) fn look(&self, key: K) {
         if let Some(door) = self.doors().get_mut(&key) {

@@ -32,7 +32,8 @@ pub(crate) fn run(shared: &Arc<Shared>, begun: Box<Begun>, seat: Seat) {
         let session = begun.session();
         let next = turns::take_turn(&this, begun).await;
         drop(seat);
-        if matches!(next, Next::Again) {
+        // Somebody may have come before the turn could be knocked at.
+        if matches!(next, Next::Again) || this.lanes.is_served(session) {
             knock(&this, session);
         }
     });

@@ -46,6 +46,7 @@ use crate::registry::{self, Registry};
 use crate::schedule::{Schedules, attend};
 use crate::settings::Settings;
 use crate::shared::{Errands, Shared};
+use crate::turns::recent::Recents;
 use health::PartHealth;
 
 /// What a gateway is made of.
@@ -123,6 +124,7 @@ impl Gateway {
             jobs_changed: tokio::sync::Notify::new(),
             schedules_changed: tokio::sync::Notify::new(),
             changed: tokio::sync::Notify::new(),
+            recents: Recents::default(),
             said: tokio::sync::Notify::new(),
             is_draining: AtomicBool::new(false),
             stop: CancellationToken::new(),

@@ -22,6 +22,7 @@ use crate::lifecycle::health::Pulse;
 use crate::live::Watchers;
 use crate::registry::Registry;
 use crate::settings::Settings;
+use crate::turns::recent::Recents;
 
 /// What all stages share.
 pub(crate) struct Shared {
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) jobs_changed: Notify,
     /// A schedule was made or has another next time.
     pub(crate) schedules_changed: Notify,
+    /// What was said where people talk at present.
+    pub(crate) recents: Recents,
     /// A turn or a target has ended its work.
     pub(crate) changed: Notify,
     /// Something was said that is not in the index yet.

@@ -17,6 +17,7 @@ mod host;
 mod letters;
 mod presence;
 mod reach;
+pub(crate) mod recent;
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -36,13 +37,11 @@ use tokio_util::sync::CancellationToken;
 use self::begin::{Begin, Begun};
 use self::end::{Ended, Rest};
 use self::host::TurnHost;
+use self::recent::History;
 use crate::files::fetch;
 use crate::jobs::way_back;
 use crate::registry::{ActiveRun, Registration};
 use crate::shared::Shared;
-
-/// What a model is shown of what was said before, each with its number.
-type History = Vec<(i64, Said)>;
 
 /// How long to wait when the ledger cannot be reached.
 const LEDGER_PAUSE: Duration = Duration::from_secs(1);
@@ -179,8 +178,8 @@ async fn think(
     host: Arc<TurnHost>,
 ) -> RunOutcome {
     let runner = Arc::clone(&begun.profile.runner);
-    let history = match fit(&shared, &begun, history).await {
-        Ok(history) => history,
+    let (history, numbers) = match fit(&shared, &begun, history).await {
+        Ok(fitting) => fitting,
         Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
     let may_read = |attachment: &_| begun.may_read(attachment);
@@ -215,18 +214,23 @@ async fn think(
         prompt: begun.prompt(),
         options: wishes.map_or_else(BTreeMap::new, |wishes| wishes.options.clone()),
     };
-    runner.run(&turn, &*host).await
+    let outcome = runner.run(&turn, &*host).await;
+    if let Some(numbers) = numbers {
+        begun.lay_down(numbers.into_iter().zip(turn.history).collect());
+    }
+    outcome
 }
 
-/// The history as the model can be shown it; what is too much is summed up, for good.
+/// The history as the model can be shown it; what is too much is summed up, for good. With its numbers if it is what
+/// the ledger has.
 async fn fit(
     shared: &Arc<Shared>,
     begun: &Arc<Begun>,
     read: Option<History>,
-) -> Result<Vec<Said>, String> {
+) -> Result<(Vec<Said>, Option<Vec<i64>>), String> {
     if let Some(history) = begun.wishes().and_then(|wishes| wishes.history.clone()) {
         // Whoever brings a history of their own answers for its length.
-        return Ok(history);
+        return Ok((history, None));
     }
     let session = begun.session();
     let shown = if let Some(history) = read {
@@ -237,7 +241,7 @@ async fn fit(
     };
     let (numbers, mut said): (Vec<i64>, Vec<Said>) = shown.into_iter().unzip();
     let Some(cut) = window::outgrown(&said, begun.profile.runner.window()) else {
-        return Ok(said);
+        return Ok((said, Some(numbers)));
     };
     let summary = begun.profile.runner.summarise(&said[..cut]).await?;
     let (begun, now) = (Arc::clone(begun), shared.now());
@@ -252,7 +256,7 @@ async fn fit(
         talaria_domain::runner::Speaker::System,
         format!("What was said before, in short:\n{summary}"),
     );
-    Ok(std::iter::once(first).chain(kept).collect())
+    Ok((std::iter::once(first).chain(kept).collect(), None))
 }
 
 /// Ends when the run has taken too long or yields nothing any more; says which.

@@ -87,8 +87,7 @@ fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState
         return_to,
         at,
     } = admission;
-    let (session, authority, return_to) =
-        (return_to.session, authority.json()?, return_to.json()?);
+    let (session, authority, return_to) = (return_to.session, authority.json()?, return_to.json()?);
     tx.execute(
         "INSERT INTO runs
              (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at,

@@ -85,18 +85,21 @@ pub struct Led {
     pub is_new: bool,
     /// Whether it was made for this key. People can lead a key to a session that was made for another one.
     pub is_own: bool,
+    /// The last number in its transcript.
+    pub last_seq: i64,
 }
 
 /// The session that a key leads to, and what can be known about it on the way; makes the first one.
 pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     let key = opening.key_id;
-    let sql = "SELECT k.session_id, s.key_id FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
+    let sql = "SELECT k.session_id, s.key_id, s.last_seq FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
                WHERE k.key_id = ?1";
     let known = tx.row(sql, bind![key], |row| {
         Ok(Led {
             session: row.get(0)?,
             is_new: false,
             is_own: row.get::<Option<SessionKeyId>>(1)? == Some(key),
+            last_seq: row.get::<Option<i64>>(2)?.unwrap_or(0),
         })
     })?;
     if let Some(led) = known {
@@ -106,6 +109,7 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
         session: open(tx, opening, None)?,
         is_new: true,
         is_own: true,
+        last_seq: 0,
     })
 }
 
@@ -246,6 +250,15 @@ pub(crate) fn next_entries(
         bind![session, at, last + count],
     )?;
     Ok((last + 1, owner))
+}
+
+/// Takes a number that no entry gets: what is shown of the session changes without one.
+pub(crate) fn take_number(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
+    tx.execute(
+        "UPDATE sessions SET last_seq = last_seq + 1 WHERE session_id = ?1",
+        bind![session],
+    )?;
+    Ok(())
 }
 
 /// What the key of a session was made of.

@@ -223,13 +223,15 @@ pub struct Stretch {
     pub to: i64,
 }
 
-/// Takes a stretch of what is shown out of sight. Gives how many entries that were.
+/// Takes a stretch of what is shown out of sight. Gives how many entries that were. Takes a number as appending does:
+/// whoever knows a session's last number knows what is shown of it.
 pub fn hide(
     tx: &mut Tx<'_>,
     session: SessionId,
     stretch: Stretch,
     as_what: Visibility,
 ) -> Result<u64> {
+    sessions::take_number(tx, session)?;
     tx.execute(
         "UPDATE transcripts SET visibility = ?4
          WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND visibility = 'shown'",

@@ -1,7 +1,7 @@
 //! The beginning of a turn, in one transaction: the lane's lease, the event, what is merged into it, the history, the
 //! run with its frozen authority. Or, if the event was tried before, what has to be told instead.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::{Map, Value};
 use talaria_domain::authority::{Authority, Frozen, ResourceKind};
@@ -22,6 +22,7 @@ use talaria_store::sessions::{self, Led};
 use talaria_store::{Conflict, Result, StoreError, Tx};
 
 use super::envelope::{self, Company};
+use super::recent::History;
 use super::resume::{self, Resume};
 use super::{errand, history};
 use crate::asking;
@@ -53,7 +54,6 @@ pub(crate) enum Begin {
 }
 
 /// A turn that has begun.
-#[derive(Clone)]
 pub(crate) struct Begun {
     pub(crate) lease: Lease,
     pub(crate) row: InboxRow,
@@ -79,9 +79,13 @@ pub(crate) struct Begun {
     pub(crate) company: Company,
     /// Whether nothing else was in its lane when it began.
     pub(crate) is_alone: bool,
-    /// What a model is shown of what was said before, each with its number; none if that is too much to read here, or
-    /// if whoever asks brings it along.
-    pub(crate) history: Option<Vec<(i64, Said)>>,
+    /// What a model is shown of what was said before; none if that is too much to read here, or if whoever asks brings
+    /// it along.
+    pub(crate) history: Option<History>,
+    /// The same once the runner has seen it.
+    shown: Mutex<Option<History>>,
+    /// The last number of the session when it began, if that was looked at.
+    pub(crate) last: Option<i64>,
     pub(crate) key: SessionKeyId,
     /// The task that it does for another run.
     pub(crate) errand: Option<Errand>,
@@ -117,6 +121,17 @@ impl Begun {
             };
             Drawers::of(&owner, &Facts::of(&self.row.event, self.session()))
         })
+    }
+
+    /// Lends what the model was shown to whoever ends the turn.
+    pub(crate) fn lay_down(&self, history: History) {
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some(history);
+    }
+
+    /// What the model was shown, if that is all of what was said and the runner has come to an end.
+    pub(crate) fn take_shown(&self) -> Option<History> {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.take()
     }
 
     /// How many delegations it is away from a person.
@@ -179,7 +194,25 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     let before = head.run;
     let row = inbox::take(tx, &lease, head, run)?;
     let key = sessions::origin_of(tx, session)?;
-    go_on(tx, shared, (lease, row, run, before), &key)
+    let claimed = Claimed {
+        lease,
+        row,
+        run,
+        before,
+        last: None,
+    };
+    go_on(tx, shared, claimed, &key)
+}
+
+/// An event that was claimed.
+struct Claimed {
+    lease: Lease,
+    row: InboxRow,
+    run: RunId,
+    /// The run that had it before.
+    before: Option<RunId>,
+    /// The last number of its session, if that was looked at.
+    last: Option<i64>,
 }
 
 /// Begins the turn for what arrives just now, in a lane where nothing else is; none if somebody has the lane.
@@ -201,7 +234,14 @@ pub(crate) fn begin_at_once(
         found = sessions::origin_of(tx, led.session)?;
         &found
     };
-    let mut begin = go_on(tx, shared, (lease, row, run, None), key)?;
+    let claimed = Claimed {
+        lease,
+        row,
+        run,
+        before: None,
+        last: Some(led.last_seq),
+    };
+    let mut begin = go_on(tx, shared, claimed, key)?;
     if let Begin::Turn(begun) = &mut begin {
         begun.is_alone = true;
     }
@@ -226,18 +266,20 @@ fn claim(
 fn go_on(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
-    (lease, row, run, before): (Lease, InboxRow, RunId, Option<RunId>),
+    claimed: Claimed,
     key: &SessionKey,
 ) -> Result<Begin> {
+    let before = claimed.before;
     let Some(own) = shared.own.get(&key.profile) else {
+        let Claimed { lease, row, .. } = &claimed;
         let place = Place::of_event(&row.event, row.session, &key.profile);
         let reason = format!(
             "the profile {:?} is not configured any more",
             key.profile.as_str()
         );
-        return give_up(tx, shared, (&lease, &row), &place, &reason);
+        return give_up(tx, shared, (lease, row), &place, &reason);
     };
-    let begun = gather(tx, shared, (lease, row, run, before), own, key)?;
+    let begun = gather(tx, shared, claimed, own, key)?;
     if begun.errand.as_ref().is_some_and(|errand| errand.is_over) {
         let now = shared.now();
         inbox::discard(tx, begun.row.event.id, "its job has ended", now)?;
@@ -279,10 +321,17 @@ fn take_up(tx: &mut Tx<'_>, shared: &Shared, before: Option<RunId>, begun: Begun
 fn gather(
     tx: &mut Tx<'_>,
     shared: &Shared,
-    (lease, row, run, before): (Lease, InboxRow, RunId, Option<RunId>),
+    claimed: Claimed,
     own: &Chosen,
     key: &SessionKey,
 ) -> Result<Begun> {
+    let Claimed {
+        lease,
+        row,
+        run,
+        before,
+        last: last_number,
+    } = claimed;
     let (session, now) = (row.session, shared.now());
     let window = shared.settings.account(&row.event.address);
     let window = window.map_or(std::time::Duration::ZERO, |account| account.merge_window);
@@ -341,12 +390,19 @@ fn gather(
         run,
         company,
         history: None,
+        shown: Mutex::default(),
+        last: last_number,
         is_alone: false,
         key: key.id(),
         errand,
     };
     if begun.wishes().is_none_or(|wishes| wishes.history.is_none()) {
-        begun.history = history::recent(tx, session)?;
+        let kept = last_number.and_then(|last| shared.recents.take(session, last));
+        begun.history = match (kept, last_number) {
+            (Some(kept), _) => Some(kept),
+            (None, Some(0)) => Some(History::new()),
+            (None, _) => history::recent(tx, session)?,
+        };
     }
     if begun.profile.runner.wants_state() {
         begun.snapshot = state::snapshot(tx, begun.drawers())?;

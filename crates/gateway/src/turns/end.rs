@@ -65,20 +65,23 @@ pub(crate) async fn settle(
     let last = Arc::new((LastWords { record, unwritten }, ended));
     let run = begun.run;
     loop {
-        let (this, begun, last) = (Arc::clone(shared), Arc::clone(begun), Arc::clone(&last));
+        let (this, turn, words) = (Arc::clone(shared), Arc::clone(begun), Arc::clone(&last));
         let written = shared
             .ledger
             .write(move |tx| {
-                let (last_words, ended) = &*last;
-                let told = write(tx, &this, &begun, last_words, ended)?;
-                // Whatever came to a lane that was empty when its turn began has knocked.
-                let is_open = !begun.is_alone && inbox::is_open(tx, begun.session())?;
-                Ok((told, is_open))
+                let (last_words, ended) = &*words;
+                let written = write(tx, &this, &turn, last_words, ended)?;
+                // Whatever came to a lane that was empty when its turn began has knocked, here or at the lane.
+                let is_open = !turn.is_alone && inbox::is_open(tx, turn.session())?;
+                Ok((written, is_open))
             })
             .await;
         match written {
-            Ok((told, is_open)) => {
-                shared.watchers.tell_all(told);
+            Ok((written, is_open)) => {
+                if let Some(first) = written.first {
+                    remembered(shared, begun, &last.0.record, first);
+                }
+                shared.watchers.tell_all(written.told);
                 return if is_open { Rest::Unknown } else { Rest::Empty };
             }
             Err(StoreError::Conflict(conflict)) => {
@@ -106,26 +109,61 @@ pub(super) struct LastWords {
     unwritten: Vec<RunEvent>,
 }
 
+/// What became of the end of a turn.
+struct Written {
+    told: Told,
+    /// The number under which what was said begins in the transcript, if the turn was answered.
+    first: Option<i64>,
+}
+
 fn write(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
     begun: &Begun,
     last_words: &LastWords,
     ended: &Ended,
-) -> Result<Told> {
+) -> Result<Written> {
+    let mut first = None;
     let happenings = match (ended, &begun.errand) {
         (Ended::Answered(outcome), Some(errand)) => {
-            return errand::answer(tx, shared, (begun, errand), last_words, outcome);
+            let told = errand::answer(tx, shared, (begun, errand), last_words, outcome)?;
+            return Ok(Written { told, first });
         }
         (Ended::Failed(failure), Some(errand)) => {
-            return errand::fail(tx, shared, (begun, errand), last_words, failure);
+            let told = errand::fail(tx, shared, (begun, errand), last_words, failure)?;
+            return Ok(Written { told, first });
         }
-        (Ended::Panicked, _) => return again(tx, shared, begun, last_words),
-        (Ended::Answered(outcome), None) => answer(tx, shared, begun, last_words, outcome),
-        (Ended::Failed(failure), None) => fail(tx, shared, begun, last_words, failure),
-        (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words),
+        (Ended::Panicked, _) => {
+            let told = again(tx, shared, begun, last_words)?;
+            return Ok(Written { told, first });
+        }
+        (Ended::Answered(outcome), None) => {
+            first = Some(remember(tx, shared, begun, &last_words.record.said)?);
+            answer(tx, shared, begun, last_words, outcome)?
+        }
+        (Ended::Failed(failure), None) => fail(tx, shared, begun, last_words, failure)?,
+        (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words)?,
     };
-    happenings.map(|happenings| in_session(begun, happenings).collect())
+    let told = in_session(begun, happenings).collect();
+    Ok(Written { told, first })
+}
+
+/// What was said is kept for the next turn, if nothing else was said or taken back since this one began.
+fn remembered(shared: &Shared, begun: &Begun, record: &Record, first: i64) {
+    let (Some(mut history), Some(last)) = (begun.take_shown(), begun.last) else {
+        return;
+    };
+    let asked = Said::plain(Speaker::User, begun.prompt());
+    let said = std::iter::once(asked).chain(record.said.iter().cloned());
+    let said: Vec<Said> = said.collect();
+    // The ledger keeps a NUL as something else.
+    if first != last + 1 || said.iter().any(|said| said.text.contains('\0')) {
+        return;
+    }
+    history.extend((first..).zip(said));
+    if let Some((now_last, _)) = history.last() {
+        shared.recents.put(begun.session(), *now_last, history);
+    }
 }
 
 /// What happened in the turn's own session.
@@ -147,7 +185,6 @@ fn answer(
     outcome: &RunOutcome,
 ) -> Result<Vec<Happening>> {
     let record = &last_words.record;
-    remember(tx, shared, begun, &record.said)?;
     let mut happenings = close(tx, shared, begun, last_words, outcome)?;
     let text = Some(&record.answer).filter(|text| !text.trim().is_empty());
     match text.map(|text| Statement::to(&begun.row, Some(begun.run), text)) {
@@ -234,7 +271,7 @@ pub(super) fn remember(
     shared: &Shared,
     begun: &Begun,
     said: &[Said],
-) -> Result<()> {
+) -> Result<i64> {
     let (session, run, now) = (begun.session(), Some(begun.run), shared.now());
     let asked = Said::plain(Speaker::User, begun.prompt());
     let all = std::iter::once(&asked).chain(said);

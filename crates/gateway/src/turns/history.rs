@@ -8,6 +8,8 @@ use talaria_domain::runner::{Said, Speaker};
 use talaria_store::transcripts::{self, Line, Stretch, Utterance, Visibility};
 use talaria_store::{Result, Tx};
 
+use super::recent::History;
+
 /// More than any window holds.
 const MOST: u32 = 20_000;
 
@@ -15,18 +17,18 @@ const MOST: u32 = 20_000;
 const FEW: u32 = 64;
 
 /// What a model is shown of a session, each with its number; none if it is much.
-pub(crate) fn recent(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Vec<(i64, Said)>>> {
+pub(crate) fn recent(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<History>> {
     let lines = transcripts::lines(tx, session, FEW + 1)?;
     let is_all = lines.len() <= FEW as usize;
     Ok(is_all.then(|| in_order(lines)))
 }
 
 /// What a model is shown of a session, each with its number.
-pub(crate) fn shown(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<(i64, Said)>> {
+pub(crate) fn shown(tx: &mut Tx<'_>, session: SessionId) -> Result<History> {
     Ok(in_order(transcripts::lines(tx, session, MOST)?))
 }
 
-fn in_order(mut lines: Vec<Line>) -> Vec<(i64, Said)> {
+fn in_order(mut lines: Vec<Line>) -> History {
     lines.sort_by_key(|line| line.speaker != Speaker::System);
     let all = lines.into_iter();
     all.map(|line| (line.seq, said(line.speaker, line.text, &line.detail)))
@@ -55,19 +57,19 @@ pub(crate) fn append(
     said: &Said,
     at: Timestamp,
 ) -> Result<()> {
-    append_all(tx, session, run, [said], at)
+    append_all(tx, session, run, [said], at).map(drop)
 }
 
-/// Appends several to a session's transcript.
+/// Appends several to a session's transcript; gives the number of the first.
 pub(crate) fn append_all<'a>(
     tx: &mut Tx<'_>,
     session: SessionId,
     run: Option<RunId>,
     said: impl IntoIterator<Item = &'a Said>,
     at: Timestamp,
-) -> Result<()> {
+) -> Result<i64> {
     let all: Vec<Utterance> = said.into_iter().map(|it| utterance(it, run, at)).collect();
-    transcripts::append_all(tx, session, &all).map(drop)
+    transcripts::append_all(tx, session, &all)
 }
 
 fn utterance(said: &Said, run: Option<RunId>, at: Timestamp) -> Utterance {
