@@ -30,7 +30,7 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::run::Usage;
 use talaria_domain::runner::{Said, Speaker, Stopped, ToolCall};
 
-pub use client::{NoClient, client};
+pub use client::{Client, NoTls, tls};
 pub use error::ModelError;
 pub use retry::Patience;
 pub use settings::{ModelSettings, Provider, build, build_with};
