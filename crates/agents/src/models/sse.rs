@@ -79,9 +79,10 @@ impl Decoder {
     }
 
     fn read_line(&mut self, line: &str) -> Option<Event> {
-        let line = match line.strip_prefix('\u{feff}') {
-            Some(rest) if !self.is_past_mark => rest,
-            _ => line,
+        let line = if self.is_past_mark {
+            line
+        } else {
+            line.strip_prefix('\u{feff}').unwrap_or(line)
         };
         self.is_past_mark = true;
         if line.is_empty() {
