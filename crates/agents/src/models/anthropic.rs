@@ -33,9 +33,9 @@ impl Anthropic {
         }
     }
 
-    async fn ask(&self, request: &Request, heard: &dyn Heard) -> Result<Answer, ModelError> {
+    async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         let body = request::body(request, &self.model, self.window)?;
-        ask::<Reader>(&self.link, &body, heard).await
+        ask::<Reader>(&self.link, body, heard).await
     }
 }
 
@@ -50,7 +50,7 @@ impl Model for Anthropic {
 
     fn answer<'a>(
         &'a self,
-        request: &'a Request,
+        request: &'a Request<'_>,
         heard: &'a dyn Heard,
     ) -> Pending<'a, Result<Answer, ModelError>> {
         Box::pin(self.ask(request, heard))

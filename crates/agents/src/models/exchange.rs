@@ -7,7 +7,6 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use hyper::Response;
 use hyper::body::Incoming;
-use serde::Serialize;
 use talaria_domain::runner::Stopped;
 use tokio::time;
 use tokio_util::bytes::Bytes;
@@ -42,16 +41,10 @@ pub(super) trait Reader: Default + Send {
 /// Asks a server until it answers or there is no point in asking again.
 pub(super) async fn ask<R: Reader>(
     link: &Link,
-    body: &impl Serialize,
+    body: Vec<u8>,
     heard: &dyn Heard,
 ) -> Result<Answer, ModelError> {
-    let body = match serde_json::to_vec(body) {
-        Ok(body) => Bytes::from(body),
-        Err(error) => {
-            let fault = Fault::Misconfigured(format!("the request has no JSON form: {error}"));
-            return Err(link.error(fault, Progress::Nothing, 0));
-        }
-    };
+    let body = Bytes::from(body);
     let mut attempt = 0;
     loop {
         attempt += 1;
