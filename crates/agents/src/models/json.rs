@@ -60,7 +60,7 @@ impl Json {
 
     /// What stands in front of the next of a list: nothing, if it is the first.
     pub(super) fn next(&mut self) {
-        if !self.0.ends_with(b"[") {
+        if self.0.last() != Some(&b'[') {
             self.raw(",");
         }
     }

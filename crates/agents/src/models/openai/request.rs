@@ -18,6 +18,11 @@ use crate::models::{Calls, ModelError, Request, ToolSpec};
 /// What a message is longer than its words, and what a body has beside them; both are guesses.
 const ROOM: usize = 64;
 
+/// How a message starts that is nothing but words, by its role.
+const SYSTEM: &str = r#"{"role":"system","content":"#;
+const USER: &str = r#"{"role":"user","content":"#;
+const ASSISTANT: &str = r#"{"role":"assistant","content":"#;
+
 /// Whether the server is asked what the answer cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AskUsage {
@@ -62,18 +67,18 @@ pub(super) fn body(
 fn messages(request: &Request<'_>, json: &mut Json) -> Result<(), ModelError> {
     let instructions = request.instructions();
     if !instructions.is_empty() {
-        words("system", &instructions, json);
+        words(SYSTEM, &instructions, json);
     }
     for spoken in pair(request.all()) {
         match spoken {
-            Spoken::User { text, images } if images.is_empty() => words("user", &text, json),
+            Spoken::User { text, images } if images.is_empty() => words(USER, &text, json),
             Spoken::User { text, images } => {
                 let message = user(&text, &images)?;
                 json.next();
                 json.value(&message);
             }
             Spoken::Assistant { text, calls } if calls.is_empty() => {
-                words("assistant", &text, json);
+                words(ASSISTANT, &text, json);
             }
             Spoken::Assistant { text, calls } => {
                 json.next();
@@ -89,11 +94,9 @@ fn messages(request: &Request<'_>, json: &mut Json) -> Result<(), ModelError> {
 }
 
 /// A message that is nothing but words. Most are.
-fn words(role: &'static str, words: &str, json: &mut Json) {
+fn words(start: &'static str, words: &str, json: &mut Json) {
     json.next();
-    json.raw(r#"{"role":""#);
-    json.raw(role);
-    json.raw(r#"","content":"#);
+    json.raw(start);
     json.text(words);
     json.raw("}");
 }
