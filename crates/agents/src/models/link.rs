@@ -10,7 +10,8 @@ mod tests;
 
 use http_body_util::Full;
 use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT,
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
+    USER_AGENT,
 };
 use hyper::{Method, Request};
 use talaria_domain::run::FailureCode;
@@ -161,10 +162,13 @@ fn silence(seconds: u64) -> String {
 
 fn head(address: Address, client: &Client) -> Request<()> {
     let proxy_key = client.proxy_key(&address.uri);
+    let host = HeaderValue::try_from(address.server);
     let mut head = Request::new(());
     *head.method_mut() = Method::POST;
     *head.uri_mut() = address.uri;
     let headers = head.headers_mut();
+    // The client would put it together for each request.
+    headers.extend(host.ok().map(|host| (HOST, host)));
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, client::USER_AGENT);

@@ -51,6 +51,16 @@ fn the_path_is_put_below_the_address() {
             "api.example",
         ),
         (
+            "http://[::1]:8080/",
+            "http://[::1]:8080/chat/completions",
+            "[::1]:8080",
+        ),
+        (
+            "https://api.example:443",
+            "https://api.example/chat/completions",
+            "api.example",
+        ),
+        (
             "https://api.example",
             "https://api.example/chat/completions",
             "api.example",
@@ -63,7 +73,9 @@ fn the_path_is_put_below_the_address() {
     ];
     for (base_url, expected, server) in table {
         let link = link(base_url);
-        assert_eq!(head(&link).unwrap().uri(), expected);
+        let head = head(&link).unwrap();
+        assert_eq!(head.uri(), expected);
+        assert_eq!(head.headers()["host"], server);
         assert_eq!(link.server(), server);
     }
 }
