@@ -15,6 +15,9 @@ use super::{Client, ClientError, tls};
 /// `me:hush`.
 const LOGIN: &str = "proxy-authorization: Basic bWU6aHVzaA==";
 
+/// The first byte of what a client says in TLS: "Record Layer", RFC 8446.
+const HANDSHAKE: u8 = 22;
+
 async fn listen() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -73,6 +76,20 @@ async fn a_server_that_needs_no_proxy_is_asked_by_its_path() {
 }
 
 #[tokio::test]
+async fn a_server_with_tls_is_shown_nothing_in_plain() {
+    let (server, address) = listen().await;
+    let client = client("127.0.0.1:1");
+    let address = format!("https://{address}/v1");
+    let first = async {
+        let (mut stream, _) = server.accept().await.unwrap();
+        stream.read_u8().await.unwrap()
+    };
+    let (asked, first) = tokio::join!(ask(&client, &address), first);
+    assert_eq!(first, HANDSHAKE);
+    assert!(asked.unwrap_err().is_connect());
+}
+
+#[tokio::test]
 async fn a_proxy_asks_a_server_without_tls_for_us() {
     let (proxy, address) = listen().await;
     let client = client(&address);
@@ -103,8 +120,8 @@ async fn a_proxy_gives_a_tunnel_to_a_server_with_tls() {
         "{head}"
     );
     assert!(head.contains("talaria/"), "{head}");
-    // "The TLS Record Protocol", RFC 8446: 22 is a handshake. What is asked is not shown to the proxy.
-    assert_eq!(first, 22);
+    // What is asked is not shown to the proxy.
+    assert_eq!(first, HANDSHAKE);
     assert!(asked.unwrap_err().is_connect());
 }
 
