@@ -16,6 +16,7 @@ mod draft;
 mod exchange;
 mod fault;
 mod image;
+mod json;
 mod link;
 mod options;
 mod pairing;
@@ -30,7 +31,7 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::run::Usage;
 use talaria_domain::runner::{Said, Speaker, Stopped, ToolCall};
 
-pub use client::{NoClient, client};
+pub use client::{Client, NoTls, tls};
 pub use error::ModelError;
 pub use retry::Patience;
 pub use settings::{ModelSettings, Provider, build, build_with};
@@ -51,7 +52,7 @@ pub trait Model: Send + Sync {
     /// Answers. What it says on the way is handed to `heard`; nothing is asked twice once something was heard.
     fn answer<'a>(
         &'a self,
-        request: &'a Request,
+        request: &'a Request<'_>,
         heard: &'a dyn Heard,
     ) -> Pending<'a, Result<Answer, ModelError>>;
 
@@ -76,10 +77,12 @@ pub enum Delta {
 
 /// What a model is asked.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Request {
+pub struct Request<'a> {
     /// What it is told about itself.
     pub system: String,
-    /// What was said, in order.
+    /// What was said before, in order.
+    pub history: &'a [Said],
+    /// What was said since, in order.
     pub said: Vec<Said>,
     /// The tools there are.
     pub tools: Vec<ToolSpec>,
@@ -89,12 +92,16 @@ pub struct Request {
     pub options: BTreeMap<String, Value>,
 }
 
-impl Request {
+impl Request<'_> {
+    /// Everything that was said, in order.
+    fn all(&self) -> impl Iterator<Item = &Said> {
+        self.history.iter().chain(&self.said)
+    }
+
     /// Everything that stands before the conversation: what the model is told about itself, and what the system said
     /// since, a summary for instance. Many servers take it at the start only.
     fn instructions(&self) -> String {
-        let since = self.said.iter();
-        let since = since.filter(|said| said.speaker == Speaker::System);
+        let since = self.all().filter(|said| said.speaker == Speaker::System);
         let texts =
             std::iter::once(self.system.as_str()).chain(since.map(|said| said.text.as_str()));
         let texts: Vec<_> = texts.filter(|text| !text.trim().is_empty()).collect();

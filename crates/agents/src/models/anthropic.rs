@@ -4,20 +4,16 @@ mod reader;
 mod request;
 mod wire;
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue};
 use talaria_domain::adapter::Pending;
 use talaria_domain::runner::Said;
 
 use self::reader::Reader;
 use super::exchange::ask;
 use super::link::Link;
-use super::retry::Progress;
 use super::{Answer, Heard, Model, ModelError, Request, summary};
 
-const VERSION: (HeaderName, HeaderValue) = (
-    HeaderName::from_static("anthropic-version"),
-    HeaderValue::from_static("2023-06-01"),
-);
+const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// A model behind that API.
@@ -28,22 +24,18 @@ pub(super) struct Anthropic {
 }
 
 impl Anthropic {
-    pub(super) const fn of(link: Link, model: String, window: usize) -> Self {
+    pub(super) fn of(link: Link, model: String, window: usize) -> Self {
+        let link = link.with(VERSION, HeaderValue::from_static("2023-06-01"));
         Self {
-            link,
+            link: link.with_key(KEY, ""),
             model,
             window,
         }
     }
 
-    async fn ask(&self, request: &Request, heard: &dyn Heard) -> Result<Answer, ModelError> {
-        let mut headers = HeaderMap::from_iter([VERSION]);
-        if let Some(key) = self.link.key_header("") {
-            let unusable = |fault| self.link.error(fault, Progress::Nothing, 0);
-            headers.insert(KEY, key.map_err(unusable)?);
-        }
+    async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         let body = request::body(request, &self.model, self.window)?;
-        ask::<Reader>(&self.link, headers, &body, heard).await
+        ask::<Reader>(&self.link, body, heard).await
     }
 }
 
@@ -58,7 +50,7 @@ impl Model for Anthropic {
 
     fn answer<'a>(
         &'a self,
-        request: &'a Request,
+        request: &'a Request<'_>,
         heard: &'a dyn Heard,
     ) -> Pending<'a, Result<Answer, ModelError>> {
         Box::pin(self.ask(request, heard))

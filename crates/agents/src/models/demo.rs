@@ -28,9 +28,9 @@ const PAUSE: Duration = Duration::from_millis(25);
 pub(super) struct Demo;
 
 impl Demo {
-    async fn say(request: &Request, heard: &dyn Heard) -> Result<Answer, ModelError> {
+    async fn say(request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         options::refuse(&request.options, "the demo model", &[FORMAT])?;
-        let images = request.said.iter().flat_map(|said| &said.images);
+        let images = request.all().flat_map(|said| &said.images);
         // It cannot see them, but what works here should work with a model that can.
         images
             .map(|address| Image::read(address))
@@ -74,7 +74,7 @@ impl Model for Demo {
 
     fn answer<'a>(
         &'a self,
-        request: &'a Request,
+        request: &'a Request<'_>,
         heard: &'a dyn Heard,
     ) -> Pending<'a, Result<Answer, ModelError>> {
         Box::pin(Self::say(request, heard))

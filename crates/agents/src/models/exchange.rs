@@ -1,15 +1,17 @@
 //! The one driver that talks to model servers: posts the request, hears the answer piece by piece, and asks again while
 //! nothing was heard yet. What the pieces mean is the reader's business, what a fault means is decided elsewhere.
 
+use std::error::Error;
 use std::time::Duration;
 
-use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use serde::Serialize;
+use http_body_util::BodyExt as _;
+use hyper::Response;
+use hyper::body::Incoming;
 use talaria_domain::runner::Stopped;
 use tokio::time;
 use tokio_util::bytes::Bytes;
 
+use super::client::ClientError;
 use super::fault::Fault;
 use super::link::Link;
 use super::retry::{self, Next, Progress};
@@ -39,17 +41,10 @@ pub(super) trait Reader: Default + Send {
 /// Asks a server until it answers or there is no point in asking again.
 pub(super) async fn ask<R: Reader>(
     link: &Link,
-    headers: HeaderMap,
-    body: &impl Serialize,
+    body: Vec<u8>,
     heard: &dyn Heard,
 ) -> Result<Answer, ModelError> {
-    let body = match serde_json::to_vec(body) {
-        Ok(body) => Bytes::from(body),
-        Err(error) => {
-            let fault = Fault::Misconfigured(format!("the request has no JSON form: {error}"));
-            return Err(link.error(fault, Progress::Nothing, 0));
-        }
-    };
+    let body = Bytes::from(body);
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -58,7 +53,7 @@ pub(super) async fn ask<R: Reader>(
             heard,
             progress: Progress::Nothing,
         };
-        let fault = match listening.attempt::<R>(headers.clone(), body.clone()).await {
+        let fault = match listening.attempt::<R>(body.clone()).await {
             Ok(answer) => return Ok(answer),
             Err(Trouble::Stopped) => return Err(ModelError::Stopped),
             Err(Trouble::Fault(fault)) => fault,
@@ -101,20 +96,10 @@ struct Listening<'a> {
 }
 
 impl Listening<'_> {
-    async fn attempt<R: Reader>(
-        &mut self,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Answer, Trouble> {
-        let Some(url) = self.link.url.clone() else {
-            let why = "`base_url` is not an address such as http://127.0.0.1:11434/v1";
-            return Err(Fault::Misconfigured(why.to_owned()).into());
-        };
-        let json = HeaderValue::from_static("application/json");
-        let post = self.link.client.post(url).headers(headers);
-        let post = post.header(CONTENT_TYPE, json).body(body).send();
+    async fn attempt<R: Reader>(&mut self, body: Bytes) -> Result<Answer, Trouble> {
+        let request = self.link.request(body)?;
         let patience = self.link.patience.first_byte;
-        let response = in_time(patience, post).await?;
+        let response = in_time(patience, self.link.client.send(request)).await?;
         let mut body = Body { response, patience };
         if !body.response.status().is_success() {
             return Err(refusal(body).await.into());
@@ -193,13 +178,22 @@ impl Listening<'_> {
 
 /// A server's answer as it comes in.
 struct Body {
-    response: Response,
+    response: Response<Incoming>,
     patience: Duration,
 }
 
 impl Body {
     async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
-        in_time(self.patience, self.response.chunk()).await
+        loop {
+            let frame = async { self.response.frame().await.transpose() };
+            let Some(frame) = in_time(self.patience, frame).await? else {
+                return Ok(None);
+            };
+            // What is no piece comes after the last one, and says nothing.
+            if let Ok(piece) = frame.into_data() {
+                return Ok(Some(piece));
+            }
+        }
     }
 
     async fn rest(&mut self, mut start: Vec<u8>, most: usize) -> Result<Vec<u8>, Fault> {
@@ -230,9 +224,9 @@ async fn refusal(mut body: Body) -> Fault {
 }
 
 /// What the server sends, unless it lets us wait for too long.
-async fn in_time<T>(
+async fn in_time<T, E: Error + 'static>(
     patience: Duration,
-    sent: impl Future<Output = reqwest::Result<T>>,
+    sent: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Fault> {
     match time::timeout(patience, sent).await {
         Ok(Ok(sent)) => Ok(sent),
@@ -241,14 +235,14 @@ async fn in_time<T>(
     }
 }
 
-/// The innermost cause in its own words: the outer ones name the address, which may hold a password.
-fn cause(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
+/// The innermost cause in its own words: the outer ones say where in the client it happened.
+fn cause(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    match innermost.downcast_ref::<reqwest::Error>() {
-        Some(_) if error.is_connect() => "no connection".to_owned(),
+    match innermost.downcast_ref::<ClientError>() {
+        Some(error) if error.is_connect() => "no connection".to_owned(),
         Some(_) => "the connection broke".to_owned(),
         None => innermost.to_string(),
     }

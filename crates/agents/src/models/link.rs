@@ -1,29 +1,39 @@
 //! Where a model's server is: its address, its key, and how long it is waited for. The only file that opens the key, and
 //! the one that keeps it out of every sentence.
+//!
+//! What the head of every request says is put together once.
+
+mod address;
 
 #[cfg(test)]
 mod tests;
 
-use reqwest::Url;
-use reqwest::header::HeaderValue;
+use http_body_util::Full;
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
+    USER_AGENT,
+};
+use hyper::{Method, Request};
 use talaria_domain::run::FailureCode;
 use talaria_domain::secret::{ExposeSecret, SecretString};
+use tokio_util::bytes::Bytes;
 
+use self::address::Address;
 use super::draft::clip;
 use super::fault::Fault;
 use super::retry::Progress;
-use super::{ModelError, Patience};
+use super::{Client, ModelError, Patience, client};
 
 const MOST_WORDS: usize = 300;
 
 /// The way to a server.
 pub(super) struct Link {
     /// The shared client.
-    pub(super) client: reqwest::Client,
-    /// The address that is posted to; none if it is not one.
-    pub(super) url: Option<Url>,
+    pub(super) client: Client,
     /// How long it is waited for.
     pub(super) patience: Patience,
+    /// Address and headers of every request, or why there can be none.
+    head: Result<Request<()>, Fault>,
     /// Host and port, for people.
     server: String,
     key: Option<SecretString>,
@@ -32,41 +42,62 @@ pub(super) struct Link {
 impl Link {
     /// The way to `path` below `base_url`.
     pub(super) fn of(
-        client: reqwest::Client,
+        client: Client,
         base_url: &str,
         path: &str,
         key: Option<SecretString>,
         patience: Patience,
     ) -> Self {
-        let url = below(base_url, path);
-        let server = url.as_ref().map(host_and_port).unwrap_or_default();
+        let address = Address::below(base_url, path);
+        let server = address.as_ref().map(|address| address.server.clone());
+        let wrong = || {
+            let why = "`base_url` is not an address such as http://127.0.0.1:11434/v1";
+            Fault::Misconfigured(why.to_owned())
+        };
         Self {
+            head: address.map(|it| head(it, &client)).ok_or_else(wrong),
             client,
-            url,
             patience,
-            server,
+            server: server.unwrap_or_default(),
             key: key.filter(|key| !key.expose_secret().trim().is_empty()),
         }
+    }
+
+    /// The same with a header that every request has.
+    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        if let Ok(head) = &mut self.head {
+            head.headers_mut().insert(name, value);
+        }
+        self
+    }
+
+    /// The same with the key after `scheme` in a header, if there is a key.
+    pub(super) fn with_key(self, name: HeaderName, scheme: &str) -> Self {
+        let Some(key) = &self.key else { return self };
+        let shown = format!("{scheme}{}", key.expose_secret().trim());
+        match HeaderValue::try_from(shown) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                self.with(name, value)
+            }
+            Err(_) => Self {
+                head: Err(Fault::Misconfigured(
+                    "`api_key` has characters that no key has".to_owned(),
+                )),
+                ..self
+            },
+        }
+    }
+
+    /// The request that has this to say.
+    pub(super) fn request(&self, body: Bytes) -> Result<Request<Full<Bytes>>, Fault> {
+        let head = self.head.clone()?;
+        Ok(head.map(|()| Full::new(body)))
     }
 
     /// Host and port.
     pub(super) fn server(&self) -> &str {
         &self.server
-    }
-
-    /// The key after `scheme`, as a header; none if there is no key.
-    pub(super) fn key_header(&self, scheme: &str) -> Option<Result<HeaderValue, Fault>> {
-        let key = self.key.as_ref()?.expose_secret().trim();
-        let header = HeaderValue::from_str(&format!("{scheme}{key}"));
-        Some(match header {
-            Ok(mut header) => {
-                header.set_sensitive(true);
-                Ok(header)
-            }
-            Err(_) => Err(Fault::Misconfigured(
-                "`api_key` has characters that no key has".to_owned(),
-            )),
-        })
     }
 
     /// What the user is told after the last attempt.
@@ -129,18 +160,20 @@ fn silence(seconds: u64) -> String {
     format!("nothing came for {seconds} s")
 }
 
-/// The address of `path`; a query that stands in the base stays one.
-fn below(base_url: &str, path: &str) -> Option<Url> {
-    let mut url = Url::parse(base_url.trim()).ok()?;
-    let whole = format!("{}/{path}", url.path().trim_end_matches('/'));
-    url.set_path(&whole);
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
-}
-
-fn host_and_port(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    match url.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    }
+fn head(address: Address, client: &Client) -> Request<()> {
+    let proxy_key = client.proxy_key(&address.uri);
+    let host = HeaderValue::try_from(address.server);
+    let mut head = Request::new(());
+    *head.method_mut() = Method::POST;
+    *head.uri_mut() = address.uri;
+    let headers = head.headers_mut();
+    // The client would put it together for each request.
+    headers.extend(host.ok().map(|host| (HOST, host)));
+    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(USER_AGENT, client::USER_AGENT);
+    // A key that the operator wrote takes its place.
+    headers.extend(address.login.map(|login| (AUTHORIZATION, login)));
+    headers.extend(proxy_key.map(|key| (PROXY_AUTHORIZATION, key)));
+    head
 }

@@ -6,7 +6,7 @@ mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reqwest::header::{AUTHORIZATION, HeaderMap};
+use hyper::header::AUTHORIZATION;
 use talaria_domain::adapter::Pending;
 use talaria_domain::runner::Said;
 
@@ -14,7 +14,6 @@ use self::reader::Reader;
 use self::request::{AskUsage, body};
 use super::exchange::ask;
 use super::link::Link;
-use super::retry::Progress;
 use super::{Answer, Heard, Model, ModelError, Request, summary};
 
 /// A model on such a server.
@@ -27,24 +26,19 @@ pub(super) struct OpenAi {
 }
 
 impl OpenAi {
-    pub(super) const fn of(link: Link, model: String, window: usize) -> Self {
+    pub(super) fn of(link: Link, model: String, window: usize) -> Self {
         Self {
-            link,
+            link: link.with_key(AUTHORIZATION, "Bearer "),
             model,
             window,
             refuses_usage: AtomicBool::new(false),
         }
     }
 
-    async fn ask(&self, request: &Request, heard: &dyn Heard) -> Result<Answer, ModelError> {
-        let mut headers = HeaderMap::new();
-        if let Some(key) = self.link.key_header("Bearer ") {
-            let unusable = |fault| self.link.error(fault, Progress::Nothing, 0);
-            headers.insert(AUTHORIZATION, key.map_err(unusable)?);
-        }
+    async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         if !self.refuses_usage.load(Ordering::Relaxed) {
             let body = body(request, &self.model, AskUsage::Yes)?;
-            match ask::<Reader>(&self.link, headers.clone(), &body, heard).await {
+            match ask::<Reader>(&self.link, body, heard).await {
                 Err(ModelError::Refused { why, .. }) if why.contains("stream_options") => {
                     self.refuses_usage.store(true, Ordering::Relaxed);
                 }
@@ -52,7 +46,7 @@ impl OpenAi {
             }
         }
         let body = body(request, &self.model, AskUsage::No)?;
-        ask::<Reader>(&self.link, headers, &body, heard).await
+        ask::<Reader>(&self.link, body, heard).await
     }
 }
 
@@ -67,7 +61,7 @@ impl Model for OpenAi {
 
     fn answer<'a>(
         &'a self,
-        request: &'a Request,
+        request: &'a Request<'_>,
         heard: &'a dyn Heard,
     ) -> Pending<'a, Result<Answer, ModelError>> {
         Box::pin(self.ask(request, heard))

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use talaria_domain::runner::{Said, Speaker, ToolCall};
@@ -20,14 +21,14 @@ pub(super) enum Spoken<'a> {
     /// A person's.
     User {
         /// Their words.
-        text: String,
+        text: Cow<'a, str>,
         /// The addresses of the pictures that they show.
         images: Vec<&'a str>,
     },
     /// The agent's, with its calls and their results.
     Assistant {
         /// Its words.
-        text: String,
+        text: Cow<'a, str>,
         /// What it called.
         calls: Vec<Answered<'a>>,
     },
@@ -52,7 +53,7 @@ impl Answered<'_> {
 }
 
 /// The conversation as it is sent. A result whose call is not there any more is left out: the window was cut between.
-pub(super) fn pair(said: &[Said]) -> Vec<Spoken<'_>> {
+pub(super) fn pair<'a>(said: impl IntoIterator<Item = &'a Said>) -> Vec<Spoken<'a>> {
     let mut spoken = Vec::new();
     let mut ids = HashSet::new();
     for one in said {
@@ -74,7 +75,7 @@ fn hear_user<'a>(spoken: &mut Vec<Spoken<'a>>, said: &'a Said) {
             images.extend(shown);
         }
         _ => spoken.push(Spoken::User {
-            text: said.text.clone(),
+            text: Cow::Borrowed(&said.text),
             images: shown.collect(),
         }),
     }
@@ -99,7 +100,7 @@ fn hear_assistant<'a>(spoken: &mut Vec<Spoken<'a>>, ids: &mut HashSet<String>, s
             before.extend(calls);
         }
         _ => spoken.push(Spoken::Assistant {
-            text: said.text.clone(),
+            text: Cow::Borrowed(&said.text),
             calls,
         }),
     }
@@ -119,8 +120,10 @@ fn hear_tool<'a>(spoken: &mut [Spoken<'a>], said: &'a Said) {
     }
 }
 
-fn append(before: &mut String, text: &str) {
-    if !before.trim().is_empty() && !text.trim().is_empty() {
+fn append(before: &mut Cow<'_, str>, text: &str) {
+    let is_between = !before.trim().is_empty() && !text.trim().is_empty();
+    let before = before.to_mut();
+    if is_between {
         before.push_str("\n\n");
     }
     before.push_str(text);

@@ -9,7 +9,7 @@ use super::anthropic::Anthropic;
 use super::demo::Demo;
 use super::link::Link;
 use super::openai::OpenAi;
-use super::{Model, Patience};
+use super::{Client, Model, Patience};
 
 /// Whose way of talking a model has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -43,16 +43,12 @@ const OPENAI_WINDOW: usize = 32_768;
 const ANTHROPIC_WINDOW: usize = 200_000;
 
 /// The model that the settings stand for. A wrong address is told when the model is asked.
-pub fn build(settings: ModelSettings, client: reqwest::Client) -> Arc<dyn Model> {
+pub fn build(settings: ModelSettings, client: Client) -> Arc<dyn Model> {
     build_with(settings, client, Patience::default())
 }
 
 /// The same, with another patience.
-pub fn build_with(
-    settings: ModelSettings,
-    client: reqwest::Client,
-    patience: Patience,
-) -> Arc<dyn Model> {
+pub fn build_with(settings: ModelSettings, client: Client, patience: Patience) -> Arc<dyn Model> {
     let (base_url, key) = (settings.base_url.as_deref(), settings.api_key);
     match settings.provider {
         Provider::OpenAi => {

@@ -5,6 +5,10 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
 /// Longer lines and events than this are no piece of an answer.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
@@ -24,6 +28,7 @@ pub(super) struct Endless;
 /// Turns bytes into events.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
+    /// A line whose end has not come yet.
     line: Vec<u8>,
     pending: Option<Event>,
     /// The last byte was a CR: an LF after it ends the same line.
@@ -40,10 +45,9 @@ impl Decoder {
             self.is_after_cr = rest.is_empty();
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(at) = memchr2(b'\n', b'\r', rest) {
             let (line, end) = rest.split_at(at);
-            self.line.extend_from_slice(line);
-            events.extend(self.end_line());
+            events.extend(self.end_line(line));
             self.is_after_cr = end == b"\r";
             rest = end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..]);
         }
@@ -60,19 +64,25 @@ impl Decoder {
         self.dispatch()
     }
 
-    fn end_line(&mut self) -> Option<Event> {
-        let mut bytes = std::mem::take(&mut self.line);
-        let event = self.read_line(&String::from_utf8_lossy(&bytes));
-        bytes.clear();
+    /// `end` is what came last of the line: most often all of it, which is then read where it is.
+    fn end_line(&mut self, end: &[u8]) -> Option<Event> {
+        if self.line.is_empty() {
+            return self.read_line(&text(end));
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(end);
+        let event = self.read_line(&text(&line));
+        line.clear();
         // The next line needs room, too.
-        self.line = bytes;
+        self.line = line;
         event
     }
 
     fn read_line(&mut self, line: &str) -> Option<Event> {
-        let line = match line.strip_prefix('\u{feff}') {
-            Some(rest) if !self.is_past_mark => rest,
-            _ => line,
+        let line = if self.is_past_mark {
+            line
+        } else {
+            line.strip_prefix('\u{feff}').unwrap_or(line)
         };
         self.is_past_mark = true;
         if line.is_empty() {
@@ -101,4 +111,9 @@ impl Decoder {
     fn dispatch(&mut self) -> Option<Event> {
         self.pending.take().filter(|event| !event.data.is_empty())
     }
+}
+
+/// What is not UTF-8 is replaced. Looking whether something has to be is much cheaper than replacing.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -66,7 +66,7 @@ pub(super) struct Turning<'a> {
     runner: &'a NativeRunner,
     turn: &'a Turn,
     host: &'a dyn Host,
-    request: Request,
+    request: Request<'a>,
     ids: CallIds,
     usage: Usage,
 }
@@ -77,19 +77,19 @@ impl<'a> Turning<'a> {
         turn: &'a Turn,
         host: &'a dyn Host,
     ) -> Self {
-        let mut said = turn.history.clone();
-        said.push(Said {
+        let asked = Said {
             images: images(turn).await,
             ..Said::plain(Speaker::User, prompt(turn))
-        });
+        };
         Self {
             runner,
             turn,
             host,
-            ids: CallIds::after(said.iter().flat_map(|said| &said.calls)),
+            ids: CallIds::after(turn.history.iter().flat_map(|said| &said.calls)),
             request: Request {
                 system: turn.profile.instructions.clone(),
-                said,
+                history: &turn.history,
+                said: vec![asked],
                 tools: offered(&runner.tools, &turn.authority),
                 calls: Calls::Allowed,
                 options: turn.options.clone(),

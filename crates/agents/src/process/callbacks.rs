@@ -266,6 +266,7 @@ impl Running<'_> {
         });
         let request = Request {
             system: prompt.system,
+            history: &[],
             said: prompt.said.into_iter().map(Said::from).collect(),
             tools: specs.collect::<Result<_, Refusal>>()?,
             calls: Calls::Allowed,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use talaria_agents::models::{self, Model, ModelSettings, Provider};
+use talaria_agents::models::{self, Client, Model, ModelSettings, Provider};
 use talaria_agents::native::NativeRunner;
 use talaria_domain::effects::{Answer, Refusal, RefusalCode};
 use talaria_domain::run::{Action, RunEvent, RunOutcome, ToolResult};
@@ -20,7 +20,7 @@ fn demo() -> Arc<dyn Model> {
         api_key: None,
         window: None,
     };
-    models::build(settings, models::client().unwrap())
+    models::build(settings, Client::new(models::tls().unwrap()))
 }
 
 fn said(text: &str) -> Answer {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use serde_json::json;
 use talaria_agents::context::{self, Context, Environment, Variable};
-use talaria_agents::models::{self, ModelSettings, Provider};
+use talaria_agents::models::{self, Client, ModelSettings, Provider};
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::ids::SessionId;
 use talaria_domain::run::RunOutcome;
@@ -186,7 +186,7 @@ async fn a_child_of_the_runners_terminal_sees_its_turn() {
         api_key: None,
         window: None,
     };
-    let model = models::build(settings, models::client().unwrap());
+    let model = models::build(settings, Client::new(models::tls().unwrap()));
     let mut turns = JoinSet::new();
     for session in 0..10 {
         let model = Arc::clone(&model);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use talaria_agents::models::{self, Model, ModelSettings, Provider};
+use talaria_agents::models::{self, Client, Model, ModelSettings, Provider};
 use talaria_agents::native::NativeRunner;
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{DedupeKey, Event, EventKind, InternalCause};
@@ -22,7 +22,7 @@ pub(crate) fn demo() -> Arc<dyn Model> {
         api_key: None,
         window: None,
     };
-    models::build(settings, models::client().unwrap())
+    models::build(settings, Client::new(models::tls().unwrap()))
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use futures::stream::{self, BoxStream, StreamExt as _};
 use serde_json::Value;
-use talaria_agents::models::{self, Model, ModelSettings, Patience, Provider};
+use talaria_agents::models::{self, Client, Model, ModelSettings, Patience, Provider};
 use talaria_domain::secret::SecretString;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -152,7 +152,7 @@ pub(crate) fn model(provider: Provider, base_url: String, patience: Patience) ->
         api_key: Some(SecretString::from(KEY)),
         window: Some(10_000),
     };
-    models::build_with(settings, models::client().unwrap(), patience)
+    models::build_with(settings, Client::new(models::tls().unwrap()), patience)
 }
 
 async fn reply(

@@ -34,6 +34,8 @@ use crate::config::{
     ProfileSettings as Configured, Provider, ResetMode, RunnerKind,
 };
 
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// What the gateway is made with.
 pub(super) fn settings(
     effective: &Effective,
@@ -42,12 +44,13 @@ pub(super) fn settings(
     resume: ResumePolicy,
     processes: &Arc<Processes>,
 ) -> anyhow::Result<Settings> {
-    let client = models::client()?;
+    let tls = models::tls()?;
     let workshop = Workshop {
-        client: client.clone(),
+        client: client(tls.clone())?,
         clock: Arc::clone(clock),
         ids: Arc::clone(ids),
     };
+    let client = models::Client::new(tls);
     let children = ChildEnvironment::allowed(environment.texts());
     let children = if effective.compat.hermes_env {
         children.with_hermes_names()
@@ -92,6 +95,17 @@ pub(super) fn settings(
         files: Some(files(&effective.home)),
         zone: effective.zone.clone(),
     })
+}
+
+/// The HTTP client that all platforms share.
+fn client(tls: rustls::ClientConfig) -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        // A redirect would carry the key in its header to wherever the server points.
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("talaria/", env!("CARGO_PKG_VERSION")))
+        .tls_backend_preconfigured(tls)
+        .build()
 }
 
 /// Files are kept in the data directory. They are sent from where the gateway works, from the directory for what is
@@ -217,7 +231,7 @@ fn limits(effective: &Effective, resume: ResumePolicy) -> Limits {
 
 fn profile(
     configured: &Configured,
-    client: &reqwest::Client,
+    client: &models::Client,
     (children, processes): (&ChildEnvironment, &Arc<Processes>),
 ) -> anyhow::Result<ProfileSettings> {
     let name = configured.profile.name.as_str();

@@ -25,7 +25,7 @@ type Outside = BTreeMap<RunnerId, (Arc<Descriptor>, Arc<dyn Runner>)>;
 pub(super) fn bindings(
     effective: &Effective,
     environment: &Environment,
-    client: &reqwest::Client,
+    client: &models::Client,
     (children, processes): (&ChildEnvironment, &Arc<Processes>),
 ) -> anyhow::Result<Bindings> {
     let resources = resources(effective, client, (children, processes));
@@ -64,7 +64,7 @@ pub(super) fn bindings(
 /// Everything that there is, under the names and the implementations that authorities know.
 fn resources(
     effective: &Effective,
-    client: &reqwest::Client,
+    client: &models::Client,
     (children, processes): (&ChildEnvironment, &Arc<Processes>),
 ) -> Resources {
     if effective.runners.is_empty() {

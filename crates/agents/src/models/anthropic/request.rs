@@ -1,7 +1,7 @@
 //! A request as the Messages API takes it: the first and the last word are the user's, roles alternate, results come
 //! first in the message after their calls, and there is no empty text.
 //!
-//! Pure: request in, JSON out.
+//! Pure: request in, body out.
 
 #[cfg(test)]
 mod tests;
@@ -29,8 +29,12 @@ const MOST_OF_A_TYPE: usize = 40;
 const CUT: &str = "(What was said before is left out.)";
 
 /// The body that is posted.
-pub(super) fn body(request: &Request, model: &str, window: usize) -> Result<Value, ModelError> {
-    let spoken = pair(&request.said);
+pub(super) fn body(
+    request: &Request<'_>,
+    model: &str,
+    window: usize,
+) -> Result<Vec<u8>, ModelError> {
+    let spoken = pair(request.all());
     let mut body = wanted(request, window)?;
     body.insert("model".to_owned(), model.into());
     body.insert("stream".to_owned(), true.into());
@@ -46,11 +50,11 @@ pub(super) fn body(request: &Request, model: &str, window: usize) -> Result<Valu
         }
     }
     body.insert("messages".to_owned(), messages(&spoken)?.into());
-    Ok(Value::Object(body))
+    Ok(Value::Object(body).to_string().into_bytes())
 }
 
 /// What is wanted of the answer, under the names that the API has for it.
-fn wanted(request: &Request, window: usize) -> Result<Map<String, Value>, ModelError> {
+fn wanted(request: &Request<'_>, window: usize) -> Result<Map<String, Value>, ModelError> {
     let options = &request.options;
     options::refuse(options, PROVIDER, &[FORMAT, SEED])?;
     let mut body = Map::new();
@@ -79,7 +83,7 @@ fn wanted(request: &Request, window: usize) -> Result<Map<String, Value>, ModelE
 }
 
 /// Those there are. A conversation with calls in it is refused without any, so that their names stand in.
-fn tools(request: &Request, spoken: &[Spoken<'_>]) -> Vec<Value> {
+fn tools(request: &Request<'_>, spoken: &[Spoken<'_>]) -> Vec<Value> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(tool).collect();
     }

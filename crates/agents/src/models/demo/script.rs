@@ -108,12 +108,12 @@ const HINTS: [(&str, &str); 4] = [
 ];
 
 /// What the demo answers.
-pub(super) fn answer(request: &Request) -> Answer {
-    let last = request
-        .said
+pub(super) fn answer(request: &Request<'_>) -> Answer {
+    let said: Vec<_> = request.all().collect();
+    let last = said
         .iter()
         .rposition(|said| said.speaker == Speaker::Assistant);
-    let (before, fresh) = request.said.split_at(last.map_or(0, |at| at + 1));
+    let (before, fresh) = said.split_at(last.map_or(0, |at| at + 1));
     let called = before.last().map_or(&[][..], |said| &said.calls);
     let results = of(fresh, Speaker::Tool).map(|said| quoted_result(called, said));
     let heard = of(fresh, Speaker::User).map(|said| said.text.as_str());
@@ -142,8 +142,9 @@ pub(super) fn answer(request: &Request) -> Answer {
     }
 }
 
-fn of(said: &[Said], speaker: Speaker) -> impl Iterator<Item = &Said> {
-    said.iter().filter(move |said| said.speaker == speaker)
+fn of<'a>(said: &[&'a Said], speaker: Speaker) -> impl Iterator<Item = &'a Said> {
+    let said = said.iter().copied();
+    said.filter(move |said| said.speaker == speaker)
 }
 
 /// What is asked for: a word at the start of a line, with everything up to the next one. What stands in a block is
@@ -197,7 +198,7 @@ fn after<'a>(line: &'a str, start: &str) -> Option<&'a str> {
 }
 
 /// The call that a word means, or why there is none.
-fn call(request: &Request, word: &Word, rest: &str, number: usize) -> Result<ToolCall, String> {
+fn call(request: &Request<'_>, word: &Word, rest: &str, number: usize) -> Result<ToolCall, String> {
     let Word { start, tool, .. } = word;
     if rest.is_empty() {
         return Err(format!(
@@ -212,14 +213,14 @@ fn call(request: &Request, word: &Word, rest: &str, number: usize) -> Result<Too
         ));
     }
     Ok(ToolCall {
-        id: format!("demo_{}_{number}", request.said.len()),
+        id: format!("demo_{}_{number}", request.all().count()),
         tool: (*tool).to_owned(),
         arguments,
     })
 }
 
 /// Whether the tool is there and takes what it would be given.
-fn is_offered(request: &Request, tool: &str, arguments: &Value) -> bool {
+fn is_offered(request: &Request<'_>, tool: &str, arguments: &Value) -> bool {
     let Some(spec) = request.tools.iter().find(|spec| spec.name == tool) else {
         return false;
     };
@@ -234,7 +235,7 @@ fn is_offered(request: &Request, tool: &str, arguments: &Value) -> bool {
 }
 
 /// How many pictures were shown.
-fn pictures(fresh: &[Said]) -> Option<String> {
+fn pictures(fresh: &[&Said]) -> Option<String> {
     let shown = of(fresh, Speaker::User).map(|said| said.images.len()).sum();
     let them = match shown {
         0 => return None,
@@ -244,7 +245,7 @@ fn pictures(fresh: &[Said]) -> Option<String> {
     Some(format!("You showed me {them}: that takes a real model."))
 }
 
-fn introduction(request: &Request, asked: &str, pictures: Option<String>) -> Vec<String> {
+fn introduction(request: &Request<'_>, asked: &str, pictures: Option<String>) -> Vec<String> {
     let mut paragraphs = vec![WHAT_THIS_IS.to_owned()];
     if !asked.trim().is_empty() {
         paragraphs.push(format!("You wrote: {}", quoted(asked)));

@@ -35,7 +35,7 @@ impl Heard for Listener {
     }
 }
 
-fn asking(text: &str) -> Request {
+fn asking(text: &str) -> Request<'static> {
     Request {
         said: vec![Said::plain(Speaker::User, text)],
         ..Request::default()

@@ -2,25 +2,39 @@
 
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::header::{AUTHORIZATION, HeaderName};
 use talaria_domain::run::FailureCode;
 use talaria_domain::secret::SecretString;
+use tokio_util::bytes::Bytes;
 
 use super::Link;
 use crate::models::fault::Fault;
 use crate::models::retry::Progress;
-use crate::models::{ModelError, Patience, client};
+use crate::models::{Client, ModelError, Patience, tls};
 
 const KEY: &str = "sk-very-secret-0123456789";
 
 fn link(base_url: &str) -> Link {
-    let key = Some(SecretString::from(format!("{KEY}\n")));
-    Link::of(
-        client().unwrap(),
-        base_url,
-        "chat/completions",
-        key,
-        Patience::default(),
-    )
+    link_with(base_url, &format!("{KEY}\n"))
+}
+
+fn link_with(base_url: &str, key: &str) -> Link {
+    let client = Client::new(tls().unwrap());
+    let key = Some(SecretString::from(key));
+    let path = "chat/completions";
+    Link::of(client, base_url, path, key, Patience::default())
+}
+
+fn head(link: &Link) -> Result<Request<()>, Fault> {
+    link.request(Bytes::new()).map(|request| request.map(drop))
+}
+
+fn header(link: &Link, name: &HeaderName) -> Option<String> {
+    let head = head(link).unwrap();
+    let value = head.headers().get(name)?;
+    assert!(value.is_sensitive(), "{name}");
+    Some(value.to_str().unwrap().to_owned())
 }
 
 #[test]
@@ -37,28 +51,37 @@ fn the_path_is_put_below_the_address() {
             "api.example",
         ),
         (
+            "http://[::1]:8080/",
+            "http://[::1]:8080/chat/completions",
+            "[::1]:8080",
+        ),
+        (
+            "https://api.example:443",
+            "https://api.example/chat/completions",
+            "api.example",
+        ),
+        (
             "https://api.example",
             "https://api.example/chat/completions",
             "api.example",
         ),
         (
             "https://me:hush@api.example/x?api-version=1",
-            "https://me:hush@api.example/x/chat/completions?api-version=1",
+            "https://api.example/x/chat/completions?api-version=1",
             "api.example",
         ),
     ];
     for (base_url, expected, server) in table {
         let link = link(base_url);
-        assert_eq!(
-            link.url.as_ref().map(ToString::to_string).as_deref(),
-            Some(expected)
-        );
+        let head = head(&link).unwrap();
+        assert_eq!(head.uri(), expected);
+        assert_eq!(head.headers()["host"], server);
         assert_eq!(link.server(), server);
     }
 }
 
 #[test]
-fn what_is_no_address_is_none() {
+fn what_is_no_address_is_told() {
     for base_url in [
         "",
         "api.example/v1",
@@ -66,46 +89,51 @@ fn what_is_no_address_is_none() {
         "file:///v1",
         "mailto:me@example",
     ] {
-        assert_eq!(link(base_url).url, None, "{base_url:?}");
+        let fault = head(&link(base_url)).unwrap_err();
+        let Fault::Misconfigured(why) = fault else {
+            panic!("{fault:?}");
+        };
+        assert!(why.contains("base_url"), "{base_url:?}");
     }
 }
 
 #[test]
 fn the_header_has_the_key_without_its_line_end_and_hides_it() {
-    let header = link("http://a.example")
-        .key_header("Bearer ")
-        .unwrap()
-        .unwrap();
-    assert_eq!(header.as_bytes(), format!("Bearer {KEY}").as_bytes());
-    assert!(!format!("{header:?}").contains(KEY));
+    let link = link("http://a.example").with_key(AUTHORIZATION, "Bearer ");
+    assert_eq!(header(&link, &AUTHORIZATION), Some(format!("Bearer {KEY}")));
+    assert!(!format!("{:?}", head(&link)).contains(KEY));
 }
 
 #[test]
 fn a_key_that_no_header_takes_is_told_without_it() {
-    let key = Some(SecretString::from("sk-\u{7}bell"));
-    let link = Link::of(
-        client().unwrap(),
-        "http://a.example",
-        "x",
-        key,
-        Patience::default(),
-    );
-    let fault = link.key_header("").unwrap().unwrap_err();
+    let link = link_with("http://a.example", "sk-\u{7}bell").with_key(AUTHORIZATION, "");
+    let fault = head(&link).unwrap_err();
     let told = link.error(fault, Progress::Nothing, 0).to_string();
     assert!(told.contains("api_key") && !told.contains("bell"), "{told}");
 }
 
 #[test]
 fn an_empty_key_is_none() {
-    let key = Some(SecretString::from(" \n"));
-    let link = Link::of(
-        client().unwrap(),
-        "http://a.example",
-        "x",
-        key,
-        Patience::default(),
-    );
-    assert!(link.key_header("").is_none());
+    let link = link_with("http://a.example", " \n").with_key(AUTHORIZATION, "");
+    assert_eq!(header(&link, &AUTHORIZATION), None);
+}
+
+/// "The 'Basic' HTTP Authentication Scheme", RFC 7617, has this name, this password and this header.
+#[test]
+fn a_login_in_the_address_is_shown_unless_there_is_a_key() {
+    let table = [
+        (
+            "http://Aladdin:open%20sesame@a.example",
+            "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+        ),
+        ("http://me@a.example", "Basic bWU6"),
+    ];
+    for (base_url, expected) in table {
+        let link = link(base_url);
+        assert_eq!(header(&link, &AUTHORIZATION).as_deref(), Some(expected));
+        let link = link.with_key(AUTHORIZATION, "Bearer ");
+        assert_eq!(header(&link, &AUTHORIZATION), Some(format!("Bearer {KEY}")));
+    }
 }
 
 #[test]

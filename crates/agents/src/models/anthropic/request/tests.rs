@@ -6,8 +6,8 @@ use talaria_domain::runner::{Said, Speaker, ToolCall};
 
 use crate::models::{Calls, Request, ToolSpec};
 
-fn body(request: &Request, model: &str, window: usize) -> Value {
-    super::body(request, model, window).unwrap()
+fn body(request: &Request<'_>, model: &str, window: usize) -> Value {
+    serde_json::from_slice(&super::body(request, model, window).unwrap()).unwrap()
 }
 
 fn user(text: &str) -> Said {
@@ -33,7 +33,7 @@ fn tool(id: &str, text: &str) -> Said {
     }
 }
 
-fn request(said: Vec<Said>) -> Request {
+fn request(said: Vec<Said>) -> Request<'static> {
     Request {
         system: "be kind".to_owned(),
         said,
@@ -183,7 +183,7 @@ fn without_tools_none_are_named() {
 }
 
 /// A question and nothing else, with these options.
-fn with(options: &Value) -> Request {
+fn with(options: &Value) -> Request<'static> {
     Request {
         said: vec![user("go")],
         options: serde_json::from_value(options.clone()).unwrap(),
@@ -235,7 +235,7 @@ fn options_go_under_the_names_of_the_api() {
 }
 
 /// What is said about a request that is not sent.
-fn refusal(request: &Request) -> String {
+fn refusal(request: &Request<'_>) -> String {
     super::body(request, "m", 200_000).unwrap_err().to_string()
 }
 

@@ -6,8 +6,8 @@ use talaria_domain::runner::{Said, Speaker, ToolCall};
 use super::AskUsage;
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
-fn body(request: &Request, model: &str, usage: AskUsage) -> Value {
-    serde_json::to_value(super::body(request, model, usage).unwrap()).unwrap()
+fn body(request: &Request<'_>, model: &str, usage: AskUsage) -> Value {
+    serde_json::from_slice(&super::body(request, model, usage).unwrap()).unwrap()
 }
 
 fn tool() -> ToolSpec {
@@ -18,7 +18,7 @@ fn tool() -> ToolSpec {
     }
 }
 
-fn request() -> Request {
+fn request() -> Request<'static> {
     let call = ToolCall {
         id: "call_a".to_owned(),
         tool: "terminal".to_owned(),
@@ -152,7 +152,7 @@ fn options_are_passed_on_as_they_are() {
     }
 }
 
-fn showing(text: &str, images: &[&str]) -> Request {
+fn showing(text: &str, images: &[&str]) -> Request<'static> {
     let said = Said {
         images: images.iter().map(|address| (*address).to_owned()).collect(),
         ..Said::plain(Speaker::User, text)
