@@ -16,7 +16,6 @@ mod draft;
 mod exchange;
 mod fault;
 mod image;
-mod json;
 mod link;
 mod options;
 mod pairing;

@@ -22,7 +22,7 @@
 //! | [`job`], [`handoff`], [`board`], [`schedule`] | work that ends later, moves, is shared, or is due at a time |
 //! | [`adapter`], [`runner`], [`effects`], [`live`] | the contracts that rooms speak through |
 //! | [`machine`] | the state machines that the ledger enforces |
-//! | [`digest`] | ids derived from structure, without separators that could be forged |
+//! | [`digest`], [`json`] | ids derived from structure, without separators that could be forged; JSON as it is kept and sent |
 //! | [`secret`] | values that cannot be printed |
 //!
 //! # From a message to its session
@@ -57,6 +57,7 @@
 pub mod clock;
 pub mod digest;
 pub mod ids;
+pub mod json;
 pub mod machine;
 pub mod names;
 pub mod secret;

@@ -12,6 +12,7 @@ use talaria_domain::event::DedupeKey;
 use talaria_domain::ids::{
     DeadId, EventId, JobId, PartId, QuestionId, ReplyId, RunId, ScheduleId, SessionId,
 };
+use talaria_domain::json;
 use talaria_domain::machine::Machine;
 use talaria_domain::names::{ChatId, MessageId, NodeName, RunnerId};
 use talaria_domain::principal::PrincipalKey;
@@ -66,8 +67,7 @@ macro_rules! bind {
 /// JSON as text.
 pub fn to_json<T: Serialize>(value: &T) -> Result<String> {
     // Most of what is kept is smaller than this: then it is written without being moved.
-    let mut json = Vec::with_capacity(768);
-    serde_json::to_writer(&mut json, value).map_err(|error| StoreError::broken(&error))?;
+    let json = json::bytes(value, 768).map_err(|error| StoreError::broken(&error))?;
     String::from_utf8(json).map_err(|error| StoreError::broken(&error))
 }
 

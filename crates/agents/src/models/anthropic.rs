@@ -35,7 +35,7 @@ impl Anthropic {
 
     async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         let body = request::body(request, &self.model, self.window)?;
-        ask::<Reader>(&self.link, body, heard).await
+        ask::<Reader>(&self.link, &body, heard).await
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use hyper::Response;
 use hyper::body::Incoming;
+use serde::Serialize;
+use talaria_domain::json;
 use talaria_domain::runner::Stopped;
 use tokio::time;
 use tokio_util::bytes::Bytes;
@@ -20,6 +22,8 @@ use super::{Answer, Delta, Heard, ModelError};
 
 /// Errors are short; a server that sends more of one is not listened to.
 const MOST_ERROR_BYTES: usize = 64 * 1024;
+/// Most questions are shorter.
+const USUAL: usize = 4 * 1024;
 /// An answer that comes in one piece.
 const MOST_WHOLE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -41,10 +45,14 @@ pub(super) trait Reader: Default + Send {
 /// Asks a server until it answers or there is no point in asking again.
 pub(super) async fn ask<R: Reader>(
     link: &Link,
-    body: Vec<u8>,
+    body: &impl Serialize,
     heard: &dyn Heard,
 ) -> Result<Answer, ModelError> {
-    let body = Bytes::from(body);
+    let unwritable = |error: serde_json::Error| {
+        let fault = Fault::Misconfigured(error.to_string());
+        link.error(fault, Progress::Nothing, 0)
+    };
+    let body = Bytes::from(json::bytes(body, USUAL).map_err(unwritable)?);
     let mut attempt = 0;
     loop {
         attempt += 1;

@@ -10,8 +10,7 @@ mod tests;
 
 use http_body_util::Full;
 use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
-    USER_AGENT,
+    ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT,
 };
 use hyper::{Method, Request};
 use talaria_domain::run::FailureCode;
@@ -172,8 +171,6 @@ fn head(address: Address, client: &Client) -> Request<()> {
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, client::USER_AGENT);
-    // A key that the operator wrote takes its place.
-    headers.extend(address.login.map(|login| (AUTHORIZATION, login)));
     headers.extend(proxy_key.map(|key| (PROXY_AUTHORIZATION, key)));
     head
 }

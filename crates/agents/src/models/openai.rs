@@ -38,7 +38,7 @@ impl OpenAi {
     async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         if !self.refuses_usage.load(Ordering::Relaxed) {
             let body = body(request, &self.model, AskUsage::Yes)?;
-            match ask::<Reader>(&self.link, body, heard).await {
+            match ask::<Reader>(&self.link, &body, heard).await {
                 Err(ModelError::Refused { why, .. }) if why.contains("stream_options") => {
                     self.refuses_usage.store(true, Ordering::Relaxed);
                 }
@@ -46,7 +46,7 @@ impl OpenAi {
             }
         }
         let body = body(request, &self.model, AskUsage::No)?;
-        ask::<Reader>(&self.link, body, heard).await
+        ask::<Reader>(&self.link, &body, heard).await
     }
 }
 

@@ -29,11 +29,7 @@ const MOST_OF_A_TYPE: usize = 40;
 const CUT: &str = "(What was said before is left out.)";
 
 /// The body that is posted.
-pub(super) fn body(
-    request: &Request<'_>,
-    model: &str,
-    window: usize,
-) -> Result<Vec<u8>, ModelError> {
+pub(super) fn body(request: &Request<'_>, model: &str, window: usize) -> Result<Value, ModelError> {
     let spoken = pair(request.all());
     let mut body = wanted(request, window)?;
     body.insert("model".to_owned(), model.into());
@@ -50,7 +46,7 @@ pub(super) fn body(
         }
     }
     body.insert("messages".to_owned(), messages(&spoken)?.into());
-    Ok(Value::Object(body).to_string().into_bytes())
+    Ok(Value::Object(body))
 }
 
 /// What is wanted of the answer, under the names that the API has for it.

@@ -5,23 +5,16 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use talaria_domain::runner::Said;
 
 use crate::models::draft::object_of;
 use crate::models::image::Image;
-use crate::models::json::Json;
-use crate::models::options;
+use crate::models::options::{self, Options};
 use crate::models::pairing::{Answered, Spoken, pair};
 use crate::models::{Calls, ModelError, Request, ToolSpec};
-
-/// What a message is longer than its words, and what a body has beside them; both are guesses.
-const ROOM: usize = 64;
-
-/// How a message starts that is nothing but words, by its role.
-const SYSTEM: &str = r#"{"role":"system","content":"#;
-const USER: &str = r#"{"role":"user","content":"#;
-const ASSISTANT: &str = r#"{"role":"assistant","content":"#;
 
 /// Whether the server is asked what the answer cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,73 +25,91 @@ pub(super) enum AskUsage {
     No,
 }
 
-/// The body that is posted.
-pub(super) fn body(
-    request: &Request<'_>,
-    model: &str,
-    usage: AskUsage,
-) -> Result<Vec<u8>, ModelError> {
-    let length = |said: &Said| said.text.len() + ROOM;
-    let lengths: usize = request.all().map(length).sum();
-    let mut json = Json::with_room(request.system.len() + lengths + 2 * ROOM);
-    json.raw(r#"{"model":"#);
-    json.text(model);
-    json.raw(r#","messages":["#);
-    messages(request, &mut json)?;
-    json.raw(r#"],"stream":true"#);
-    if usage == AskUsage::Yes {
-        json.raw(r#","stream_options":{"include_usage":true}"#);
-    }
-    if request.calls == Calls::Allowed && !request.tools.is_empty() {
-        json.raw(r#","tools":"#);
-        json.value(&request.tools.iter().map(tool).collect());
-    }
-    // They go as they are: some servers know the older name of one, some the newer.
-    for (name, value) in options::known(&request.options) {
-        json.raw(",");
-        json.text(name);
-        json.raw(":");
-        json.value(value);
-    }
-    json.raw("}");
-    Ok(json.into_bytes())
+/// The body that is posted. It borrows what was said: a conversation is asked about again with every turn.
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    /// They go as they are: some servers know the older name of one, some the newer.
+    #[serde(flatten, serialize_with = "as_they_are")]
+    options: &'a Options,
 }
 
-fn messages(request: &Request<'_>, json: &mut Json) -> Result<(), ModelError> {
+#[derive(Debug, Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+/// One message. Most are nothing but words, and a conversation has many of them.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Message<'a> {
+    Words {
+        role: &'static str,
+        content: Cow<'a, str>,
+    },
+    Other(Value),
+}
+
+fn as_they_are<S: Serializer>(options: &Options, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(options::known(options))
+}
+
+/// The body that is posted.
+pub(super) fn body<'a>(
+    request: &'a Request<'_>,
+    model: &'a str,
+    usage: AskUsage,
+) -> Result<Body<'a>, ModelError> {
+    let may_call = request.calls == Calls::Allowed;
+    Ok(Body {
+        model,
+        messages: messages(request)?,
+        stream: true,
+        stream_options: (usage == AskUsage::Yes).then_some(StreamOptions {
+            include_usage: true,
+        }),
+        tools: if may_call {
+            request.tools.iter().map(tool).collect()
+        } else {
+            Vec::new()
+        },
+        options: &request.options,
+    })
+}
+
+fn messages<'a>(request: &'a Request<'_>) -> Result<Vec<Message<'a>>, ModelError> {
+    let mut messages = Vec::new();
     let instructions = request.instructions();
     if !instructions.is_empty() {
-        words(SYSTEM, &instructions, json);
+        messages.push(words("system", instructions));
     }
     for spoken in pair(request.all()) {
         match spoken {
-            Spoken::User { text, images } if images.is_empty() => words(USER, &text, json),
-            Spoken::User { text, images } => {
-                let message = user(&text, &images)?;
-                json.next();
-                json.value(&message);
+            Spoken::User { text, images } if images.is_empty() => {
+                messages.push(words("user", text));
             }
+            Spoken::User { text, images } => messages.push(Message::Other(user(&text, &images)?)),
             Spoken::Assistant { text, calls } if calls.is_empty() => {
-                words(ASSISTANT, &text, json);
+                messages.push(words("assistant", text));
             }
             Spoken::Assistant { text, calls } => {
-                json.next();
-                json.value(&assistant(&text, &calls));
-                for answered in &calls {
-                    json.next();
-                    json.value(&result(answered));
-                }
+                messages.push(Message::Other(assistant(&text, &calls)));
+                messages.extend(calls.iter().map(result).map(Message::Other));
             }
         }
     }
-    Ok(())
+    Ok(messages)
 }
 
-/// A message that is nothing but words. Most are.
-fn words(start: &'static str, words: &str, json: &mut Json) {
-    json.next();
-    json.raw(start);
-    json.text(words);
-    json.raw("}");
+fn words<'a>(role: &'static str, content: impl Into<Cow<'a, str>>) -> Message<'a> {
+    let content = content.into();
+    Message::Words { role, content }
 }
 
 /// "Images and vision", OpenAI docs: pictures are parts of the content, with either kind of address.

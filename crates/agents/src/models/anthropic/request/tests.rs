@@ -7,7 +7,7 @@ use talaria_domain::runner::{Said, Speaker, ToolCall};
 use crate::models::{Calls, Request, ToolSpec};
 
 fn body(request: &Request<'_>, model: &str, window: usize) -> Value {
-    serde_json::from_slice(&super::body(request, model, window).unwrap()).unwrap()
+    super::body(request, model, window).unwrap()
 }
 
 fn user(text: &str) -> Said {

@@ -7,7 +7,7 @@ use super::AskUsage;
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
 fn body(request: &Request<'_>, model: &str, usage: AskUsage) -> Value {
-    serde_json::from_slice(&super::body(request, model, usage).unwrap()).unwrap()
+    serde_json::to_value(super::body(request, model, usage).unwrap()).unwrap()
 }
 
 fn tool() -> ToolSpec {
