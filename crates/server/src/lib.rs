@@ -12,7 +12,6 @@
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
 //! | [`timetable`] | what happens at a time, as an operator asks for it |
 //! | [`rights`] | what an operator can take away from runs |
-//! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
 //! | `contract/` | the table of routes, and the `OpenAPI` document that is made from it |
 //! | `openai/` | what programs call: one file per endpoint, all of them views of the same turn |
@@ -28,7 +27,6 @@
 //! **Invariant:** a route is behind a scope because its group is, not because its handler remembers to ask.
 //! **Invariant:** whoever asks for a conversation is part of the look-up; a foreign id is not found.
 
-pub mod connection;
 pub mod courier;
 pub mod doorkeeper;
 pub mod health;
