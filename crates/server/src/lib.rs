@@ -22,7 +22,7 @@
 //! | `places.rs` | where conversations take place, remembered |
 //! | `listening.rs` | taking connections, so many at once |
 //! | `layers.rs`, `cors.rs` | what every request goes through, and whose pages may ask |
-//! | `input.rs`, `error.rs` | what callers send, and the one shape of every refusal |
+//! | `input.rs`, `output.rs`, `error.rs` | what callers send, what they get, and the one shape of every refusal |
 //!
 //! **Invariant:** a route is behind a scope because its group is, not because its handler remembers to ask.
 //! **Invariant:** whoever asks for a conversation is part of the look-up; a foreign id is not found.
@@ -51,6 +51,7 @@ mod error;
 mod input;
 mod layers;
 mod listening;
+mod output;
 
 pub use access::entropy::{NoEntropy, fresh_key};
 pub use access::keys::OperatorKeys;
