@@ -21,6 +21,7 @@ use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::Named;
+use crate::output;
 use crate::shared::App;
 
 /// How often a quiet stream says that it is still there.
@@ -132,7 +133,7 @@ fn encode(happening: &Happening, text: &mut Vec<u8>) {
     for part in ["event: ", tag, "\ndata: "] {
         text.extend_from_slice(part.as_bytes());
     }
-    if serde_json::to_writer(&mut *text, happening).is_err() {
+    if output::write(text, happening).is_err() {
         // What cannot be written is in the ledger all the same, and the reader is told to look there.
         text.truncate(before);
         text.extend_from_slice(b"event: missed\ndata: {\"happening\":\"missed\"}");
