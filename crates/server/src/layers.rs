@@ -40,6 +40,9 @@ pub(crate) const BINDING: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
+/// How many headers most answers have at most.
+const HEADERS: usize = 12;
+
 /// The way in: all of it around the routes. As a layer of theirs it would be a box and a copy of the route for every
 /// request.
 #[derive(Clone)]
@@ -52,11 +55,12 @@ pub(crate) struct Front {
 
 impl Front {
     pub(crate) fn of(app: Arc<App>, routes: Router) -> Self {
-        let binding = BINDING.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        let mut binding = HeaderMap::with_capacity(HEADERS);
+        binding.extend(BINDING.map(|(name, value)| (name, HeaderValue::from_static(value))));
         Self {
             app,
             routes: TowerToHyperService::new(routes),
-            binding: Arc::new(binding.into_iter().collect()),
+            binding: Arc::new(binding),
         }
     }
 

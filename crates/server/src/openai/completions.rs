@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, stream};
@@ -26,7 +26,7 @@ use super::turn::follow::Step;
 use super::waiting::Waiting;
 use crate::access::keys::Caller;
 use crate::contract::Routes;
-use crate::input::Sent;
+use crate::input::{Headers, Sent};
 use crate::output;
 use crate::shared::App;
 
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Routes {
 async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    headers: HeaderMap,
+    Headers(headers): Headers,
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
