@@ -24,6 +24,9 @@ use crate::input::Named;
 use crate::output;
 use crate::shared::App;
 
+#[cfg(test)]
+mod tests;
+
 /// How often a quiet stream says that it is still there.
 const ALIVE: Duration = Duration::from_secs(10);
 
