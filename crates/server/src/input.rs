@@ -2,10 +2,12 @@
 //! was expected, never with a bare status.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,6 +39,17 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Sent<T> {
             });
         }
         serde_json::from_slice(text).map(Self).map_err(unfit)
+    }
+}
+
+/// The headers, taken and not copied: nobody else looks at them after.
+pub(crate) struct Headers(pub(crate) HeaderMap);
+
+impl<S: Send + Sync> FromRequestParts<S> for Headers {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(std::mem::take(&mut parts.headers)))
     }
 }
 

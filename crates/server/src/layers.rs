@@ -1,16 +1,20 @@
 //! What every request and every answer goes through, from the outside in: an id, headers that bind the browser, a net
 //! for panics, where the request comes from, and how much of it is read.
 
+use std::any::Any;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body, BodyDataStream};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::{FutureExt as _, StreamExt as _};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
 use tracing::Instrument as _;
 
 use crate::access::host::Visit;
@@ -36,57 +40,84 @@ pub(crate) const BINDING: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// All of it, in one layer: a layer more is a box and a copy more for every request.
-pub(crate) async fn stand_before(
-    State(app): State<Arc<App>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let id = request_id(&app, request.headers());
-    let text = id.as_ref().and_then(|id| id.to_str().ok());
-    // Without its query: a one-time login is in one.
-    let (method, path) = (request.method(), request.uri().path());
-    let span = tracing::info_span!("request", id = text, %method, path);
-    let mut response = answer(&app, request, next).instrument(span).await;
-    security_headers(response.headers_mut());
-    if let Some(id) = id {
-        response.headers_mut().insert(REQUEST_ID, id);
-    }
-    response
+/// How many headers most answers have at most.
+const HEADERS: usize = 12;
+
+/// The way in: all of it around the routes. As a layer of theirs it would be a box and a copy of the route for every
+/// request.
+#[derive(Clone)]
+pub(crate) struct Front {
+    app: Arc<App>,
+    routes: TowerToHyperService<Router>,
+    /// What every answer begins with.
+    binding: Arc<HeaderMap>,
 }
 
-async fn answer(app: &App, mut request: Request, next: Next) -> Response {
-    if request.uri().path().starts_with(hooks::PATH) {
-        return attend(app, request, next).await;
-    }
-    match check_host(app, request.headers()) {
-        Ok(Visit::Own) => attend(app, request, next).await,
-        Ok(Visit::Invited) => {
-            let guest = cors::Guest::of(&mut request);
-            let mut response = match cors::asks_first(&request) {
-                Some(response) => response,
-                None => attend(app, request, next).await,
-            };
-            guest.allow(&mut response);
-            response
+impl Front {
+    pub(crate) fn of(app: Arc<App>, routes: Router) -> Self {
+        let mut binding = HeaderMap::with_capacity(HEADERS);
+        binding.extend(BINDING.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        Self {
+            app,
+            routes: TowerToHyperService::new(routes),
+            binding: Arc::new(binding),
         }
-        Err(refused) => refused.into_response(),
     }
-}
 
-async fn attend(app: &App, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    if length(headers) > app.terms.header_limit {
-        return ApiError::HeadersTooLarge.into_response();
+    /// Answers a request, whatever it is.
+    pub(crate) async fn answer(self, request: Request) -> Response {
+        let id = request_id(&self.app, request.headers());
+        let text = id.as_ref().and_then(|id| id.to_str().ok());
+        // Without its query: a one-time login is in one.
+        let (method, path) = (request.method(), request.uri().path());
+        let span = tracing::info_span!("request", id = text, %method, path);
+        let mut response = self.let_in(request).instrument(span).await;
+        let mut headers = HeaderMap::clone(&self.binding);
+        // What the answer itself says goes before what is said of all.
+        headers.extend(std::mem::take(response.headers_mut()));
+        if let Some(id) = id {
+            headers.insert(REQUEST_ID, id);
+        }
+        *response.headers_mut() = headers;
+        response
     }
-    let most = app.terms.body_limit;
-    if is_too_long(headers, most) {
-        throw_away(&mut request.into_body().into_data_stream(), most).await;
-        return ApiError::TooLarge { most }.into_response();
+
+    async fn let_in(&self, mut request: Request) -> Response {
+        let visit = if request.uri().path().starts_with(hooks::PATH) {
+            Ok(Visit::Own)
+        } else {
+            check_host(&self.app, request.headers())
+        };
+        let guest = match visit {
+            Ok(Visit::Own) => None,
+            Ok(Visit::Invited) => Some(cors::Guest::of(&mut request)),
+            Err(refused) => return refused.into_response(),
+        };
+        let asked_first = guest.as_ref().and_then(|_| cors::asks_first(&request));
+        let mut response = match asked_first {
+            Some(response) => response,
+            None => self.attend(request).await,
+        };
+        if let Some(guest) = guest {
+            guest.allow(&mut response);
+        }
+        response
     }
-    let response = catch_panic(next.run(request)).await;
-    tracing::debug!(status = response.status().as_u16(), "answered");
-    response
+
+    async fn attend(&self, request: Request) -> Response {
+        let headers = request.headers();
+        if length(headers) > self.app.terms.header_limit {
+            return ApiError::HeadersTooLarge.into_response();
+        }
+        let most = self.app.terms.body_limit;
+        if is_too_long(headers, most) {
+            throw_away(&mut request.into_body().into_data_stream(), most).await;
+            return ApiError::TooLarge { most }.into_response();
+        }
+        let response = catch_panic(self.routes.call(request)).await;
+        tracing::debug!(status = response.status().as_u16(), "answered");
+        response
+    }
 }
 
 /// How many bytes the headers have.
@@ -111,26 +142,20 @@ fn is_sane(id: &HeaderValue) -> bool {
     (1..=128).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
 }
 
-fn security_headers(headers: &mut HeaderMap) {
-    for (name, value) in BINDING {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    }
-}
-
 /// A handler that panics fails its own request and nothing else.
-async fn catch_panic(handling: impl Future<Output = Response>) -> Response {
+async fn catch_panic(handling: impl Future<Output = Result<Response, Infallible>>) -> Response {
     // What a handler leaves behind is its request; everything it shares is behind locks that survive a panic.
     let answer = AssertUnwindSafe(handling).catch_unwind().await;
-    answer.unwrap_or_else(|panic| {
-        let words = panic
-            .downcast_ref::<&str>()
-            .map(|words| (*words).to_owned());
-        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-        let words = words.unwrap_or_else(|| "something without words".to_owned());
-        ApiError::broken(&format!("a handler panicked: {words}")).into_response()
-    })
+    answer.map_or_else(|panic| describe_panic(&*panic), |Ok(response)| response)
+}
+
+fn describe_panic(panic: &(dyn Any + Send)) -> Response {
+    let words = panic
+        .downcast_ref::<&str>()
+        .map(|words| (*words).to_owned());
+    let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+    let words = words.unwrap_or_else(|| "something without words".to_owned());
+    ApiError::broken(&format!("a handler panicked: {words}")).into_response()
 }
 
 /// Refuses what a page of somebody else made a browser send.

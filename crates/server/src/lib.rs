@@ -12,7 +12,6 @@
 //! | [`courier`] | the way out for texts that an operator sends without an agent |
 //! | [`timetable`] | what happens at a time, as an operator asks for it |
 //! | [`rights`] | what an operator can take away from runs |
-//! | [`connection`] | connections that can be cut |
 //! | `access/` | who asks: keys, the page's cookie, one-time logins, `Host` and `Origin` |
 //! | `contract/` | the table of routes, and the `OpenAPI` document that is made from it |
 //! | `openai/` | what programs call: one file per endpoint, all of them views of the same turn |
@@ -23,12 +22,11 @@
 //! | `places.rs` | where conversations take place, remembered |
 //! | `listening.rs` | taking connections, so many at once |
 //! | `layers.rs`, `cors.rs` | what every request goes through, and whose pages may ask |
-//! | `input.rs`, `error.rs` | what callers send, and the one shape of every refusal |
+//! | `input.rs`, `output.rs`, `error.rs` | what callers send, what they get, and the one shape of every refusal |
 //!
 //! **Invariant:** a route is behind a scope because its group is, not because its handler remembers to ask.
 //! **Invariant:** whoever asks for a conversation is part of the look-up; a foreign id is not found.
 
-pub mod connection;
 pub mod courier;
 pub mod doorkeeper;
 pub mod health;
@@ -53,6 +51,7 @@ mod error;
 mod input;
 mod layers;
 mod listening;
+mod output;
 
 pub use access::entropy::{NoEntropy, fresh_key};
 pub use access::keys::OperatorKeys;

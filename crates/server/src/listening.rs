@@ -1,22 +1,24 @@
 //! Takes connections: so many at once, none of which may take for ever over its headers. Whoever comes when all places are
 //! taken hears so. Once it stops, nobody gets in any more, and what was asked is answered.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::serve::Listener as _;
+use axum::body::Body;
+use axum::serve::Listener;
+use futures::FutureExt as _;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connection::{Cuttable, CuttableListener};
-use crate::layers;
+use crate::layers::{self, Front};
 use crate::terms::Terms;
 
 /// How long whoever is turned away may take to hear it.
@@ -34,7 +36,7 @@ const FULL: &str = r#"{"error":{"message":"too many connections: try again","typ
 /// A listener at work.
 pub(crate) struct Listening {
     pub(crate) listener: TcpListener,
-    pub(crate) router: Router,
+    pub(crate) front: Front,
     pub(crate) terms: Terms,
     pub(crate) stop: CancellationToken,
     pub(crate) cut: CancellationToken,
@@ -47,25 +49,25 @@ impl Listening {
             TaskTracker::new(),
             Arc::new(Semaphore::new(self.terms.connections)),
         );
-        let mut door = CuttableListener {
-            listener: self.listener,
-            cut: self.cut,
-        };
+        let mut door = self.listener;
         loop {
             let connection = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break,
-                (connection, _) = door.accept() => connection,
+                (connection, _) = Listener::accept(&mut door) => connection,
             };
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 visitors.spawn(turn_away(connection));
                 continue;
             };
+            // A stream of small answers: without this the system waits for more before it sends one. If it cannot be
+            // switched off, answers come late, no more.
+            connection.set_nodelay(true).unwrap_or_default();
             let attending = attend(
                 connection,
-                self.router.clone(),
+                self.front.clone(),
                 builder(&self.terms),
-                self.stop.clone(),
+                (self.stop.clone(), self.cut.clone()),
             );
             visitors.spawn(async move {
                 attending.await;
@@ -88,13 +90,18 @@ fn builder(terms: &Terms) -> http1::Builder {
     builder
 }
 
+/// Answers what is asked on a connection. Stopping is polite first: what was asked is answered. Whoever then neither reads
+/// nor leaves would hold the gateway for ever, and is cut.
 async fn attend(
-    connection: Cuttable,
-    router: Router,
+    connection: TcpStream,
+    front: Front,
     builder: http1::Builder,
-    stop: CancellationToken,
+    (stop, cut): (CancellationToken, CancellationToken),
 ) {
-    let service = TowerToHyperService::new(router);
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let answering = front.clone().answer(request.map(Body::new));
+        answering.map(Ok::<_, Infallible>)
+    });
     let served = builder.serve_connection(TokioIo::new(connection), service);
     let mut served = std::pin::pin!(served);
     let ended = tokio::select! {
@@ -102,7 +109,11 @@ async fn attend(
         ended = served.as_mut() => ended,
         () = stop.cancelled() => {
             served.as_mut().graceful_shutdown();
-            served.await
+            tokio::select! {
+                biased;
+                ended = served => ended,
+                () = cut.cancelled() => Ok(()),
+            }
         }
     };
     if let Err(error) = ended {
@@ -112,7 +123,7 @@ async fn attend(
 
 /// Says that all places are taken. What they ask is read first: a connection that is closed over something unread is
 /// torn down, and the answer with it.
-async fn turn_away(mut connection: Cuttable) {
+async fn turn_away(mut connection: TcpStream) {
     let headers = layers::BINDING.map(|(name, value)| format!("{name}: {value}\r\n"));
     let headers = headers.concat();
     let length = FULL.len();

@@ -18,14 +18,11 @@ mod runs;
 mod turn;
 mod waiting;
 
-use std::sync::Arc;
-
 use crate::access::keys::Scope;
 use crate::contract::Routes;
-use crate::shared::App;
 
 /// Every route here is for every key.
-pub(crate) fn routes(app: &Arc<App>) -> Routes {
+pub(crate) fn routes() -> Routes {
     Routes::new()
         .and(models::routes())
         .and(capabilities::routes())
@@ -33,5 +30,5 @@ pub(crate) fn routes(app: &Arc<App>) -> Routes {
         .and(responses::routes())
         .and(runs::routes())
         .and(jobs::routes())
-        .behind(app, Scope::Chat)
+        .behind(Scope::Chat)
 }

@@ -20,11 +20,8 @@ mod status;
 mod trace;
 mod why;
 
-use std::sync::Arc;
-
 use crate::access::keys::Scope;
 use crate::contract::Routes;
-use crate::shared::App;
 
 type Group = fn() -> Routes;
 
@@ -56,10 +53,10 @@ const OPERATOR: [Group; 13] = [
     login::routes,
 ];
 
-pub(crate) fn routes(app: &Arc<App>) -> Routes {
+pub(crate) fn routes() -> Routes {
     together(&OPEN)
-        .and(together(&CHAT).behind(app, Scope::Chat))
-        .and(together(&OPERATOR).behind(app, Scope::Operator))
+        .and(together(&CHAT).behind(Scope::Chat))
+        .and(together(&OPERATOR).behind(Scope::Operator))
 }
 
 fn together(groups: &[Group]) -> Routes {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::keys;
 use crate::error::ApiError;
+use crate::layers::Front;
 use crate::listening::Listening;
 use crate::shared::{App, Shared};
 use crate::terms::Terms;
-use crate::{contract, hooks, layers, openai, operator, web};
+use crate::{contract, hooks, openai, operator, web};
 
 /// How long answers that are under way may take once the listener stops.
 const GRACE: Duration = Duration::from_secs(5);
@@ -44,7 +44,7 @@ pub async fn serve_on(
     let cut = CancellationToken::new();
     let listening = Listening {
         listener,
-        router: routes(&app),
+        front: Front::of(Arc::clone(&app), routes(&app)),
         terms,
         stop: stop.clone(),
         cut: cut.clone(),
@@ -82,8 +82,8 @@ async fn record_uses(app: &App) {
 
 fn routes(app: &Arc<App>) -> Router {
     let state = Arc::clone(app);
-    let described = operator::routes(app)
-        .and(openai::routes(app))
+    let described = operator::routes()
+        .and(openai::routes())
         .and(hooks::routes());
     contract::publish(described, &app.shared.about.version)
         .merge(web::routes())
@@ -92,6 +92,5 @@ fn routes(app: &Arc<App>) -> Router {
             let message = "there is nothing at this path".to_owned();
             ApiError::NotFound { message }
         })
-        .layer(from_fn_with_state(Arc::clone(app), layers::stand_before))
         .with_state(state)
 }

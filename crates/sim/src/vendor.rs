@@ -9,6 +9,7 @@ pub mod stage;
 pub mod venue;
 
 mod control;
+mod cuttable;
 pub mod line;
 
 pub use fault::{Fault, Mishap, NoMishap, On};

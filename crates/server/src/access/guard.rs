@@ -1,14 +1,15 @@
-//! Stands before a group of routes: finds out who asks, and whether they may.
+//! Stands before a handler: finds out who asks, and whether they may.
 
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
+use axum::handler::Handler;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::cookie;
@@ -16,29 +17,50 @@ use super::keys::{Caller, Scope, holder};
 use crate::error::ApiError;
 use crate::shared::App;
 
-/// Lets a request through if whoever asks has the scope.
-pub(crate) async fn guard(
-    State((app, scope)): State<(Arc<App>, Scope)>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, ApiError> {
-    let caller = admit(&app, request.headers(), scope).await?;
-    let gone = caller.gone.clone();
-    request.extensions_mut().insert(caller);
-    let Some(gone) = gone else {
-        return Ok(next.run(request).await);
-    };
-    // What is done is answered first: a key may take itself back.
-    let response = tokio::select! {
-        biased;
-        response = next.run(request) => response,
-        () = gone.cancelled() => return Err(ApiError::Unauthorized),
-    };
-    Ok(if is_stream(&response) {
-        response.map(|body| until(gone, body))
-    } else {
-        response
-    })
+/// A handler that is called only for whoever has the scope. Not a layer around its route: that would be a copy of the
+/// route for every request.
+#[derive(Clone)]
+pub(crate) struct Guarded<H> {
+    pub(crate) scope: Scope,
+    pub(crate) handler: H,
+}
+
+impl<H, T> Handler<T, Arc<App>> for Guarded<H>
+where
+    H: Handler<T, Arc<App>>,
+    T: 'static,
+{
+    type Future = BoxFuture<'static, Response>;
+
+    fn call(self, request: Request, app: Arc<App>) -> Self::Future {
+        Box::pin(async move { self.guard(request, app).await.into_response() })
+    }
+}
+
+impl<H> Guarded<H> {
+    async fn guard<T>(self, mut request: Request, app: Arc<App>) -> Result<Response, ApiError>
+    where
+        H: Handler<T, Arc<App>>,
+    {
+        let caller = admit(&app, request.headers(), self.scope).await?;
+        let gone = caller.gone.clone();
+        request.extensions_mut().insert(caller);
+        let handling = self.handler.call(request, app);
+        let Some(gone) = gone else {
+            return Ok(handling.await);
+        };
+        // What is done is answered first: a key may take itself back.
+        let response = tokio::select! {
+            biased;
+            response = handling => response,
+            () = gone.cancelled() => return Err(ApiError::Unauthorized),
+        };
+        Ok(if is_stream(&response) {
+            response.map(|body| until(gone, body))
+        } else {
+            response
+        })
+    }
 }
 
 fn is_stream(response: &Response) -> bool {
@@ -75,7 +97,7 @@ async fn who(app: &App, headers: &HeaderMap) -> Result<Option<Caller>, ApiError>
         let known = (&app.shared.ledger, &app.ring);
         return Ok(holder(&app.known, known, key, app.now()).await?);
     }
-    Ok(has_cookie(app, headers).then(Caller::operator))
+    Ok(has_cookie(app, headers).then(|| app.known.operator.clone()))
 }
 
 fn bearer(authorization: &str) -> Option<&str> {
@@ -98,7 +120,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let caller = parts.extensions.get::<Self>();
-        caller.cloned().ok_or(ApiError::Unauthorized)
+        let caller = parts.extensions.remove::<Self>();
+        caller.ok_or(ApiError::Unauthorized)
     }
 }

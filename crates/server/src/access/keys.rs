@@ -32,7 +32,7 @@ pub struct OperatorKeys {
     pub environment: Option<SecretString>,
 }
 
-/// What a key may be used for.
+/// What a key may be used for, each more than the one before.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -48,7 +48,9 @@ pub(crate) enum Scope {
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) principal: Principal,
-    scopes: BTreeSet<Scope>,
+    owner: PrincipalKey,
+    /// The widest scope of the key.
+    scope: Option<Scope>,
     /// Cancelled when the key is taken back; none where it cannot be.
     pub(crate) gone: Option<CancellationToken>,
 }
@@ -56,15 +58,20 @@ pub(crate) struct Caller {
 impl Caller {
     /// Whoever runs the gateway.
     pub(crate) fn operator() -> Self {
+        Self::of(surfaces::operator(), Some(Scope::Operator), None)
+    }
+
+    fn of(principal: Principal, scope: Option<Scope>, gone: Option<CancellationToken>) -> Self {
         Self {
-            principal: surfaces::operator(),
-            scopes: [Scope::Chat, Scope::Operator].into(),
-            gone: None,
+            owner: principal.key(),
+            principal,
+            scope,
+            gone,
         }
     }
 
     pub(crate) fn may(&self, scope: Scope) -> bool {
-        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Operator)
+        self.scope >= Some(scope)
     }
 
     /// Whether this is whoever runs the gateway, and not somebody who was given a key.
@@ -73,15 +80,16 @@ impl Caller {
     }
 
     /// The identity that owns conversations.
-    pub(crate) fn owner(&self) -> PrincipalKey {
-        self.principal.key()
+    pub(crate) const fn owner(&self) -> PrincipalKey {
+        self.owner
     }
 }
 
-/// The digests of the keys from outside, and the key that the page's cookies are signed with.
+/// The digests of the keys from outside, the key that the page's cookies are signed with, and whom both stand for.
 pub(crate) struct KnownKeys {
     digests: Vec<Digest>,
     pub(crate) cookie: [u8; 32],
+    pub(crate) operator: Caller,
 }
 
 impl KnownKeys {
@@ -99,6 +107,7 @@ impl KnownKeys {
         Self {
             digests: all.map(digest).collect(),
             cookie: blake3::derive_key("talaria web cookie v1", secret),
+            operator: Caller::operator(),
         }
     }
 
@@ -278,7 +287,7 @@ pub(crate) async fn holder(
 ) -> Result<Option<Caller>, StoreError> {
     let shown = digest(presented);
     if known.is_known(shown) {
-        return Ok(Some(Caller::operator()));
+        return Ok(Some(known.operator.clone()));
     }
     let Some(id) = id_of(presented) else {
         return Ok(None);
@@ -293,11 +302,9 @@ pub(crate) async fn holder(
             return Ok(None);
         };
         if let Some(gone) = ring.note(&id, now, seen) {
-            return Ok(Some(Caller {
-                principal: surfaces::holder(&id, &kept.name),
-                scopes: kept.scopes,
-                gone: Some(gone),
-            }));
+            let principal = surfaces::holder(&id, &kept.name);
+            let scope = kept.scopes.last().copied();
+            return Ok(Some(Caller::of(principal, scope, Some(gone))));
         }
     }
 }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::handler::Handler;
-use axum::middleware::from_fn_with_state;
 use axum::routing::{self, MethodRouter};
 
 use super::Operation;
-use crate::access::guard::guard;
+use crate::access::guard::Guarded;
 use crate::access::keys::Scope;
 use crate::shared::App;
 
@@ -29,12 +28,12 @@ pub(crate) struct Line {
     pub(super) describe: fn() -> Operation,
 }
 
+/// Makes the route of a line, once it is known who gets through.
+type Make = Box<dyn FnOnce(Door) -> MethodRouter<Arc<App>>>;
+
 /// Routes, and what they do.
 #[derive(Default)]
-pub(crate) struct Routes {
-    router: Router<Arc<App>>,
-    table: Vec<Line>,
-}
+pub(crate) struct Routes(Vec<(Line, Make)>);
 
 macro_rules! methods {
     ($($name:ident)*) => {$(
@@ -49,7 +48,11 @@ macro_rules! methods {
             H: Handler<T, Arc<App>>,
             T: 'static,
         {
-            self.line((stringify!($name), path), routing::$name(handler), describe)
+            let make = |door| match door {
+                Door::Open => routing::$name(handler),
+                Door::Key(scope) => routing::$name(Guarded { scope, handler }),
+            };
+            self.line((stringify!($name), path), Box::new(make), describe)
         }
     )*};
 }
@@ -64,37 +67,40 @@ impl Routes {
     fn line(
         mut self,
         (method, path): (&'static str, &'static str),
-        route: MethodRouter<Arc<App>>,
+        make: Make,
         describe: fn() -> Operation,
     ) -> Self {
-        self.router = self.router.route(path, route);
-        self.table.push(Line {
+        let line = Line {
             method,
             path,
             door: Door::Open,
             describe,
-        });
+        };
+        self.0.push((line, make));
         self
     }
 
     /// These and those.
     pub(crate) fn and(mut self, more: Self) -> Self {
-        self.router = self.router.merge(more.router);
-        self.table.extend(more.table);
+        self.0.extend(more.0);
         self
     }
 
     /// The same behind a key of this scope.
-    pub(crate) fn behind(mut self, app: &Arc<App>, scope: Scope) -> Self {
-        let state = (Arc::clone(app), scope);
-        self.router = self.router.route_layer(from_fn_with_state(state, guard));
-        for line in &mut self.table {
+    pub(crate) fn behind(mut self, scope: Scope) -> Self {
+        for (line, _) in &mut self.0 {
             line.door = Door::Key(scope);
         }
         self
     }
 
     pub(super) fn into_parts(self) -> (Router<Arc<App>>, Vec<Line>) {
-        (self.router, self.table)
+        let mut router = Router::new();
+        let route = |(line, make): (Line, Make)| {
+            router = std::mem::take(&mut router).route(line.path, make(line.door));
+            line
+        };
+        let table = self.0.into_iter().map(route).collect();
+        (router, table)
     }
 }

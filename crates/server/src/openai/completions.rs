@@ -9,9 +9,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, stream};
@@ -27,7 +26,8 @@ use super::turn::follow::Step;
 use super::waiting::Waiting;
 use crate::access::keys::Caller;
 use crate::contract::Routes;
-use crate::input::Sent;
+use crate::input::{Headers, Sent};
+use crate::output;
 use crate::shared::App;
 
 /// How often a quiet stream says that it is still there.
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Routes {
 async fn complete(
     State(app): State<Arc<App>>,
     caller: Caller,
-    headers: HeaderMap,
+    Headers(headers): Headers,
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
@@ -77,13 +77,13 @@ async fn complete(
     };
     let mut response = match stream {
         Some(wish) => bit_by_bit(waiting, frame, wish).into_response(),
-        None => at_once(waiting, &frame).await?.into_response(),
+        None => at_once(waiting, &frame).await?,
     };
     response.headers_mut().extend(turn.header());
     Ok(response)
 }
 
-async fn at_once(mut waiting: Waiting, frame: &Frame) -> Result<Json<Value>, Refusal> {
+async fn at_once(mut waiting: Waiting, frame: &Frame) -> Result<Response, Refusal> {
     let over = loop {
         match waiting.next().await? {
             Step::Line(_) => {}
@@ -93,7 +93,7 @@ async fn at_once(mut waiting: Waiting, frame: &Frame) -> Result<Json<Value>, Ref
     };
     match Refusal::of(&over) {
         Some(refusal) => Err(refusal),
-        None => Ok(Json(told::whole(frame, &over))),
+        None => Ok(output::json(StatusCode::OK, &told::whole(frame, &over))),
     }
 }
 

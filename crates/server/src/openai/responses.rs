@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
@@ -42,7 +42,7 @@ use super::waiting::Waiting;
 use crate::access::keys::Caller;
 use crate::contract::Routes;
 use crate::error::ApiError;
-use crate::input::{Named, Sent};
+use crate::input::{Headers, Named, Sent};
 use crate::shared::App;
 use crate::surfaces;
 
@@ -105,7 +105,7 @@ fn frame(turn: &Turn, kept: Kept, is_stored: bool) -> Frame {
 async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
-    headers: HeaderMap,
+    Headers(headers): Headers,
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let wanted = asked::read(&body)?;

@@ -31,7 +31,7 @@ use super::turn::{Order, Taken, Turn, leave};
 use crate::access::keys::Caller;
 use crate::contract::Routes;
 use crate::error::ApiError;
-use crate::input::{Named, Sent};
+use crate::input::{Headers, Named, Sent};
 use crate::shared::App;
 
 const LAST: &str = "last-event-id";
@@ -50,7 +50,7 @@ pub(super) fn routes() -> Routes {
 async fn create(
     State(app): State<Arc<App>>,
     caller: Caller,
-    headers: HeaderMap,
+    Headers(headers): Headers,
     Sent(body): Sent<Map<String, Value>>,
 ) -> Result<Response, Refusal> {
     let question = asked::read(&body)?;
@@ -183,7 +183,7 @@ async fn events(
     State(app): State<Arc<App>>,
     caller: Caller,
     Named(id): Named<EventId>,
-    headers: HeaderMap,
+    Headers(headers): Headers,
 ) -> Result<Response, Refusal> {
     let turn = find(&app, &caller, id).await?;
     let after = last(&headers)?;

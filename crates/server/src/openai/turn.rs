@@ -5,6 +5,8 @@ pub(super) mod follow;
 pub(super) mod leave;
 pub(super) mod standing;
 
+use std::sync::Arc;
+
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use talaria_domain::adapter::{Accepted, NotAccepted};
 use talaria_domain::address::Address;
@@ -91,7 +93,7 @@ pub(super) struct Turn {
     pub(super) session: SessionId,
     /// When it was taken in.
     pub(super) at: Timestamp,
-    order: Order,
+    order: Arc<Order>,
 }
 
 impl Turn {
@@ -126,7 +128,7 @@ impl Turn {
             event,
             session: row.session,
             at,
-            order: Order {
+            order: Arc::new(Order {
                 event,
                 address,
                 profile: None,
@@ -134,7 +136,7 @@ impl Turn {
                 at,
                 is_first: false,
                 is_kept: true,
-            },
+            }),
         })
     }
 }
@@ -178,9 +180,13 @@ pub(super) enum Taken {
 
 impl Order {
     /// Prepares a turn, whose id may be written down already.
-    pub(super) async fn prepare(app: &App, asker: &Asker, fresh: Fresh) -> Result<Self, Refusal> {
+    pub(super) async fn prepare(
+        app: &App,
+        asker: &Asker,
+        fresh: Fresh,
+    ) -> Result<Arc<Self>, Refusal> {
         let (address, profile) = place(app, asker).await?;
-        Ok(Self {
+        Ok(Arc::new(Self {
             event: fresh.event,
             is_kept: fresh.is_kept,
             address,
@@ -188,7 +194,7 @@ impl Order {
             principal: asker.caller.principal.clone(),
             at: app.now(),
             is_first: asker.session.is_none(),
-        })
+        }))
     }
 
     /// The conversation that it will be a turn of, most of the time: a chat may have moved on to another one.
@@ -198,7 +204,7 @@ impl Order {
 
     /// Hands it in.
     pub(super) async fn hand_in(
-        &self,
+        self: &Arc<Self>,
         app: &App,
         caller: &Caller,
         content: Content,
@@ -210,7 +216,7 @@ impl Order {
                     event: self.event,
                     session,
                     at: self.at,
-                    order: self.clone(),
+                    order: Arc::clone(self),
                 })))
             }
             Ok(Accepted::Duplicate { first }) => {
@@ -248,21 +254,28 @@ impl Order {
         if let Some(wishes) = &mut content.wishes {
             wishes.profile.clone_from(&self.profile);
         }
-        let mut event = self.event(self.event, &token, content);
-        if !self.is_kept {
-            event.dedupe = DedupeKey::own(self.event);
+        let dedupe = if self.is_kept {
+            self.dedupe(&token)
+        } else {
+            DedupeKey::own(self.event)
+        };
+        Event {
+            message: Some(MessageId::from(token)),
+            ..self.event(self.event, dedupe, content)
         }
-        event.message = Some(MessageId::from(token));
-        event
+    }
+
+    /// What a message of the same asker is known by.
+    fn dedupe(&self, token: &str) -> DedupeKey {
+        DedupeKey::derive(&self.address.platform, &self.address.account, token)
     }
 
     /// A message of the same asker at the same place.
-    fn event(&self, id: EventId, token: &str, content: Content) -> Event {
-        let address = self.address.clone();
+    fn event(&self, id: EventId, dedupe: DedupeKey, content: Content) -> Event {
         Event {
             id,
-            dedupe: DedupeKey::derive(&address.platform, &address.account, token),
-            address,
+            dedupe,
+            address: self.address.clone(),
             principal: self.principal.clone(),
             message: None,
             kind: EventKind::Message(content),

@@ -1,32 +1,46 @@
 //! `GET /api/sessions/{id}/events`: a conversation while it happens, as server-sent events. The reader pulls: one that is
-//! slow falls behind in the watch, which is bounded, and is told that it missed something.
+//! slow falls behind in the watch, which is bounded, and is told that it missed something. What waits for a reader is
+//! written at once: a turn that is over quickly is one write, not one for each of its events.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures::{Stream, StreamExt as _, stream};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::{FutureExt as _, Stream, StreamExt as _, future, stream};
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::{Happening, Watch};
 use talaria_store::{Tx, sessions};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, Sleep};
 
 use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::Named;
+use crate::output;
 use crate::shared::App;
+
+#[cfg(test)]
+mod tests;
 
 /// How often a quiet stream says that it is still there.
 const ALIVE: Duration = Duration::from_secs(10);
 
+/// How it says so.
+const STILL_THERE: &[u8] = b":\n\n";
+
 /// How long the news that a turn begins may wait for what comes next: less than anybody sees.
 const A_MOMENT: Duration = Duration::from_millis(50);
 
-/// How soon a browser comes back after the gateway went away.
-const RETRY: Duration = Duration::from_secs(1);
+/// What every stream begins with, and how many milliseconds later a browser comes back after the gateway went away.
+const GREETING: &[u8] = b": watching\nretry: 1000\n\n";
+
+/// How many bytes are written at once before the reader has to pull again; one event may be longer.
+const AT_ONCE: usize = 16 * 1024;
 
 pub(super) fn routes() -> Routes {
     Routes::new().get("/api/sessions/{id}/events", watch, || {
@@ -34,79 +48,98 @@ pub(super) fn routes() -> Routes {
     })
 }
 
-type Events = Sse<
-    axum::response::sse::KeepAliveStream<stream::BoxStream<'static, Result<Event, Infallible>>>,
->;
-
 async fn watch(
     State(app): State<Arc<App>>,
     caller: Caller,
     Named(id): Named<SessionId>,
-) -> Result<Events, ApiError> {
+) -> Result<Response, ApiError> {
     let owner = caller.owner();
     let look = move |tx: &mut Tx<'_>| sessions::get_owned(tx, owner, id);
     app.shared.ledger.read(look).await?;
     // Before the answer begins: whoever reads it can rely on hearing of everything from then on.
-    let watch = app.shared.live.watch(id);
-    let greeting = Event::default().comment("watching").retry(RETRY);
-    let happenings = happenings(watch, app.stop.clone()).map(|happening| encode(&happening));
-    let events = stream::iter([greeting]).chain(happenings).map(Ok);
-    Ok(Sse::new(events.boxed()).keep_alive(KeepAlive::new().interval(ALIVE)))
+    let watching = Watching::of(app.shared.live.watch(id));
+    let greeting = stream::once(future::ready(Bytes::from_static(GREETING)));
+    let told = greeting
+        .chain(told(watching))
+        .take_until(app.stop.clone().cancelled_owned())
+        .map(Ok::<_, Infallible>);
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    Ok((headers, Body::from_stream(told)).into_response())
 }
 
-/// Everything that happens until the conversation or the listener ends.
-fn happenings(watch: Box<dyn Watch>, stop: CancellationToken) -> impl Stream<Item = Happening> {
-    let watching = Watching {
-        watch,
-        stop,
-        after: None,
-    };
+/// Everything that happens, as it is written, until the conversation ends.
+fn told(watching: Watching) -> impl Stream<Item = Bytes> {
     stream::unfold(watching, |mut watching| async move {
-        let happening = watching.next().await;
-        happening.map(|happening| (happening, watching))
+        let written = watching.next().await?;
+        Some((written, watching))
     })
 }
 
 struct Watching {
     watch: Box<dyn Watch>,
-    stop: CancellationToken,
-    /// What came while the beginning of a turn was held back.
-    after: Option<Happening>,
+    /// Until when the stream may be quiet.
+    quiet: Pin<Box<Sleep>>,
 }
 
 impl Watching {
-    async fn next(&mut self) -> Option<Happening> {
-        if self.after.is_some() {
-            return self.after.take();
-        }
-        let happening = self.hear().await;
-        if matches!(happening, Some(Happening::Started { .. })) {
-            // If the answer is that quick, both go together.
-            let after = tokio::time::timeout(A_MOMENT, self.hear()).await;
-            self.after = after.unwrap_or_default();
-        }
-        happening
+    fn of(watch: Box<dyn Watch>) -> Self {
+        let quiet = Box::pin(tokio::time::sleep(ALIVE));
+        Self { watch, quiet }
     }
 
-    async fn hear(&mut self) -> Option<Happening> {
-        tokio::select! {
+    /// What is written next; none at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        let heard = tokio::select! {
             biased;
-            () = self.stop.cancelled() => None,
-            happening = self.watch.next() => happening,
+            happening = self.watch.next() => Some(happening?),
+            () = self.quiet.as_mut() => None,
+        };
+        self.quiet.as_mut().reset(Instant::now() + ALIVE);
+        Some(match heard {
+            Some(happening) => self.gather(&happening).await,
+            None => Bytes::from_static(STILL_THERE),
+        })
+    }
+
+    /// This, and what waits behind it.
+    async fn gather(&mut self, first: &Happening) -> Bytes {
+        let mut text = Vec::with_capacity(1024);
+        encode(first, &mut text);
+        if matches!(first, Happening::Started { .. }) {
+            // If the answer is that quick, both go together.
+            let after = tokio::time::timeout(A_MOMENT, self.watch.next()).await;
+            if let Ok(Some(happening)) = after {
+                encode(&happening, &mut text);
+            }
         }
+        while text.len() < AT_ONCE
+            && let Some(Some(happening)) = self.watch.next().now_or_never()
+        {
+            encode(&happening, &mut text);
+        }
+        text.into()
     }
 }
 
-fn encode(happening: &Happening) -> Event {
+/// Writes an event. JSON has no line breaks: all of it is one line of data.
+fn encode(happening: &Happening, text: &mut Vec<u8>) {
     let tag = match happening {
         Happening::Started { .. } => "started",
         Happening::Yielded { .. } => "yielded",
         Happening::Said { .. } => "said",
         Happening::Missed => "missed",
     };
-    // What cannot be written is in the ledger all the same, and the reader is told to look there.
-    let missed = || (r#"{"happening":"missed"}"#.to_owned(), "missed");
-    let text = serde_json::to_string(happening).map(|text| (text, tag));
-    let (text, tag) = text.unwrap_or_else(|_| missed());
-    Event::default().event(tag).data(text)
+    let before = text.len();
+    for part in ["event: ", tag, "\ndata: "] {
+        text.extend_from_slice(part.as_bytes());
+    }
+    if output::write(text, happening).is_err() {
+        // What cannot be written is in the ledger all the same, and the reader is told to look there.
+        text.truncate(before);
+        text.extend_from_slice(b"event: missed\ndata: {\"happening\":\"missed\"}");
+    }
+    text.extend_from_slice(b"\n\n");
 }

@@ -24,6 +24,7 @@ use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes, words};
 use crate::error::ApiError;
 use crate::input::{Filters, Named, Page, Sent};
+use crate::output;
 use crate::places::Place;
 use crate::shared::App;
 use crate::surfaces;
@@ -115,6 +116,13 @@ struct Posting {
     text: String,
     #[schemars(length(max = CLIENT_ID), regex(pattern = "^[!-~]+$"))]
     id: Option<String>,
+}
+
+/// The answer to something that was said.
+#[derive(Serialize)]
+struct Recorded {
+    event_id: EventId,
+    session_id: SessionId,
 }
 
 async fn post(
@@ -209,8 +217,11 @@ fn event(app: &App, caller: Caller, place: Place, asked: Posting) -> Event {
 fn answer(accepted: Result<Accepted, NotAccepted>, caller: &Caller) -> Result<Response, ApiError> {
     match accepted {
         Ok(Accepted::Recorded { event, session }) => {
-            let body = json!({ "event_id": event, "session_id": session });
-            Ok((StatusCode::ACCEPTED, Json(body)).into_response())
+            let body = Recorded {
+                event_id: event,
+                session_id: session,
+            };
+            Ok(output::json(StatusCode::ACCEPTED, &body))
         }
         Ok(Accepted::Duplicate { first }) => {
             let body = json!({ "event_id": first, "duplicate": true });

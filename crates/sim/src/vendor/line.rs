@@ -5,10 +5,10 @@ use std::io;
 
 use axum::response::{IntoResponse as _, Response};
 use axum::serve::Listener;
-use talaria_server::connection::Cuttable;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::cuttable::Cuttable;
 use super::fault::{Fault, Mishap};
 
 /// What no protocol has a word for.

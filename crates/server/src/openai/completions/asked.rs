@@ -2,6 +2,7 @@
 //! the answer and is not done here is refused, never passed over.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde_json::{Map, Value};
 use talaria_domain::address::Address;
@@ -119,6 +120,24 @@ pub(in crate::openai) fn read_from(body: &Body, param: &str) -> Result<Asked, Re
     })
 }
 
+const OWN_TOOLS: &str = "the agent's own tools run on this side: leave it out";
+
+/// What is not done here, and why.
+const NOT_DONE: [(&str, &str); 12] = [
+    ("tools", OWN_TOOLS),
+    ("functions", OWN_TOOLS),
+    ("tool_choice", OWN_TOOLS),
+    ("function_call", OWN_TOOLS),
+    ("logprobs", "probabilities are not told"),
+    ("top_logprobs", "probabilities are not told"),
+    ("logit_bias", "single tokens cannot be weighed"),
+    ("presence_penalty", "penalties are not passed on"),
+    ("frequency_penalty", "penalties are not passed on"),
+    ("audio", "answers are text"),
+    ("prediction", "predictions are not passed on"),
+    ("web_search_options", OWN_TOOLS),
+];
+
 /// What would change the answer and is not done here.
 fn refuse_what_is_not_done(body: &Body) -> Result<(), Refusal> {
     let is_meant = |value: &Value| match value {
@@ -129,25 +148,11 @@ fn refuse_what_is_not_done(body: &Body) -> Result<(), Refusal> {
         Value::String(choice) => choice != "none" && choice != "auto",
         Value::Bool(true) => true,
     };
-    let own_tools = "the agent's own tools run on this side: leave it out";
-    let refused = [
-        ("tools", own_tools),
-        ("functions", own_tools),
-        ("tool_choice", own_tools),
-        ("function_call", own_tools),
-        ("logprobs", "probabilities are not told"),
-        ("top_logprobs", "probabilities are not told"),
-        ("logit_bias", "single tokens cannot be weighed"),
-        ("presence_penalty", "penalties are not passed on"),
-        ("frequency_penalty", "penalties are not passed on"),
-        ("audio", "answers are text"),
-        ("prediction", "predictions are not passed on"),
-        ("web_search_options", own_tools),
-    ];
-    for (name, why) in refused {
-        if body.get(name).is_some_and(is_meant) {
-            return Err(Refusal::unsupported(name, format!("{name}: {why}")));
-        }
+    // By what was sent, which is little, not by what could be. The first of the table is named.
+    let meant = body.iter().filter(|(_, value)| is_meant(value));
+    let places = meant.filter_map(|(name, _)| NOT_DONE.iter().position(|(known, _)| known == name));
+    if let Some((name, why)) = places.min().and_then(|at| NOT_DONE.get(at)) {
+        return Err(Refusal::unsupported(name, format!("{name}: {why}")));
     }
     let modalities = body.get("modalities").and_then(Value::as_array);
     if modalities.is_some_and(|all| all.iter().any(|one| one != "text")) {
@@ -183,22 +188,35 @@ impl Conversation {
     }
 }
 
+/// Where a message is, in words only for whoever has to be told that something is wrong with it.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    param: &'a str,
+    number: usize,
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}[{}]", self.param, self.number)
+    }
+}
+
 fn conversation(messages: &[Value], param: &str) -> Result<Conversation, Refusal> {
     let mut sorted = Conversation {
         instructions: Vec::new(),
         said: Vec::new(),
     };
-    for (at, message) in messages.iter().enumerate() {
-        let at = format!("{param}[{at}]");
+    for (number, message) in messages.iter().enumerate() {
+        let at = At { param, number };
         let role = message.get("role").unwrap_or(&Value::Null);
         let content = message.get("content").unwrap_or(&Value::Null);
         match role.as_str() {
             Some("system" | "developer") => {
-                let said = words(content, &at, Pictures::No)?;
+                let said = words(content, at, Pictures::No)?;
                 sorted.instructions.push(said.text);
             }
-            Some("user") => sorted.said.push(words(content, &at, Pictures::Yes)?),
-            Some("assistant") => sorted.said.push(answer(message, content, &at)?),
+            Some("user") => sorted.said.push(words(content, at, Pictures::Yes)?),
+            Some("assistant") => sorted.said.push(answer(message, content, at)?),
             Some("tool" | "function") => {
                 let why = "the agent's own tools run on this side, and their results are kept here";
                 return Err(Refusal::unsupported(&format!("{at}.role"), why));
@@ -212,7 +230,7 @@ fn conversation(messages: &[Value], param: &str) -> Result<Conversation, Refusal
     Ok(sorted)
 }
 
-fn answer(message: &Value, content: &Value, at: &str) -> Result<Said, Refusal> {
+fn answer(message: &Value, content: &Value, at: At<'_>) -> Result<Said, Refusal> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     if calls.is_some_and(|calls| !calls.is_empty()) {
         let why = "the agent's own tools run on this side, and their calls are kept here";
@@ -232,16 +250,18 @@ enum Pictures {
 }
 
 /// The words and pictures of one message.
-fn words(content: &Value, at: &str, pictures: Pictures) -> Result<Said, Refusal> {
-    let at = format!("{at}.content");
+fn words(content: &Value, at: At<'_>, pictures: Pictures) -> Result<Said, Refusal> {
     let parts = match content {
         Value::String(text) => return Ok(Said::plain(Speaker::User, text)),
         Value::Array(parts) => parts,
-        other => return Err(bad(&at, "a text or a list of parts", other)),
+        other => {
+            let expected = "a text or a list of parts";
+            return Err(bad(&format!("{at}.content"), expected, other));
+        }
     };
     let (mut texts, mut images) = (Vec::new(), Vec::new());
     for (number, part) in parts.iter().enumerate() {
-        let at = format!("{at}[{number}]");
+        let at = format!("{at}.content[{number}]");
         let kind = part.get("type").unwrap_or(&Value::Null);
         match kind.as_str() {
             Some("text" | "input_text" | "output_text") => {

@@ -3,6 +3,7 @@
 //! A tool's progress is told in an event with a name, which browsers pass over; its data is a whole chunk that adds
 //! nothing, because there are clients that read every event as a chunk.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use talaria_domain::run::{RunEvent, ToolResult, Usage};
 
@@ -34,21 +35,73 @@ pub(super) enum Written {
     Done,
 }
 
-/// The whole answer at once.
-pub(super) fn whole(frame: &Frame, over: &Over) -> Value {
-    json!({
-        "id": frame.id,
-        "object": "chat.completion",
-        "created": frame.created,
-        "model": frame.model,
-        "choices": [{
-            "index": 0,
-            "message": { "role": "assistant", "content": over.text, "refusal": null },
-            "logprobs": null,
-            "finish_reason": finish(over),
+/// The whole answer at once. In types of its own, not as a tree of values: most answers are told this way.
+pub(super) fn whole<'a>(frame: &'a Frame, over: &'a Over) -> Whole<'a> {
+    Whole {
+        id: &frame.id,
+        object: "chat.completion",
+        created: frame.created,
+        model: &frame.model,
+        choices: [Choice {
+            index: 0,
+            message: Message {
+                role: "assistant",
+                content: &over.text,
+                refusal: None,
+            },
+            logprobs: None,
+            finish_reason: finish(over),
         }],
-        "usage": usage(over.usage),
-    })
+        usage: Count::of(over.usage),
+    }
+}
+
+/// A whole answer, as it is written.
+#[derive(Debug, Serialize)]
+pub(super) struct Whole<'a> {
+    id: &'a str,
+    object: &'static str,
+    created: i64,
+    model: &'a str,
+    choices: [Choice<'a>; 1],
+    usage: Count,
+}
+
+#[derive(Debug, Serialize)]
+struct Choice<'a> {
+    index: u32,
+    message: Message<'a>,
+    logprobs: Option<()>,
+    finish_reason: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: &'a str,
+    refusal: Option<()>,
+}
+
+/// What a turn took, in tokens.
+#[derive(Debug, Serialize)]
+struct Count {
+    #[serde(rename = "prompt_tokens")]
+    read: u64,
+    #[serde(rename = "completion_tokens")]
+    written: u64,
+    #[serde(rename = "total_tokens")]
+    total: u64,
+}
+
+impl Count {
+    const fn of(usage: Usage) -> Self {
+        let (read, written) = (usage.input_tokens, usage.output_tokens);
+        Self {
+            read,
+            written,
+            total: read.saturating_add(written),
+        }
+    }
 }
 
 /// Why the answer ends where it does.
@@ -58,12 +111,6 @@ const fn finish(over: &Over) -> &'static str {
         // Not told: these are refused.
         _ => "stop",
     }
-}
-
-fn usage(usage: Usage) -> Value {
-    let (read, written) = (usage.input_tokens, usage.output_tokens);
-    let total = read.saturating_add(written);
-    json!({ "prompt_tokens": read, "completion_tokens": written, "total_tokens": total })
 }
 
 /// Tells an answer bit by bit.
@@ -144,7 +191,7 @@ impl Teller {
         if self.wish.has_usage {
             let mut chunk = self.bare();
             chunk["choices"] = json!([]);
-            chunk["usage"] = usage(over.usage);
+            chunk["usage"] = json!(Count::of(over.usage));
             written.push(Written::Chunk(chunk));
         }
         written.push(Written::Done);

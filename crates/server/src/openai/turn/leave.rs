@@ -21,17 +21,17 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Somebody waits for a turn. If they go before it has ended, it is cancelled after the grace.
 pub(crate) struct Attendance {
     app: Arc<App>,
-    order: Order,
+    order: Arc<Order>,
     runtime: Handle,
     is_over: bool,
 }
 
 impl Attendance {
     /// From before it is handed in: whoever goes in that moment has gone, too.
-    pub(in crate::openai) fn of(app: &Arc<App>, order: &Order) -> Self {
+    pub(in crate::openai) fn of(app: &Arc<App>, order: &Arc<Order>) -> Self {
         Self {
             app: Arc::clone(app),
-            order: order.clone(),
+            order: Arc::clone(order),
             runtime: Handle::current(),
             is_over: false,
         }
@@ -48,12 +48,12 @@ impl Drop for Attendance {
         if self.is_over {
             return;
         }
-        let leaving = leave(Arc::clone(&self.app), self.order.clone());
+        let leaving = leave(Arc::clone(&self.app), Arc::clone(&self.order));
         self.app.tasks.spawn_on(leaving, &self.runtime);
     }
 }
 
-async fn leave(app: Arc<App>, order: Order) {
+async fn leave(app: Arc<App>, order: Arc<Order>) {
     tokio::select! {
         biased;
         // Once it stops there is no time to lose.
@@ -107,8 +107,9 @@ fn command(app: &App, order: &Order) -> Event {
         ..Content::default()
     };
     let id = EventId::next(&*app.shared.ids, now);
+    let dedupe = order.dedupe(&format!("stop {}", order.event));
     Event {
         received_at: now,
-        ..order.event(id, &format!("stop {}", order.event), content)
+        ..order.event(id, dedupe, content)
     }
 }

@@ -108,7 +108,7 @@ fn why_an_answer_ends_is_told() {
             panic!("a chunk");
         };
         assert_eq!(last["choices"][0]["finish_reason"], name);
-        let whole = whole(&teller().frame, &ended);
+        let whole = json!(whole(&teller().frame, &ended));
         assert_eq!(whole["choices"][0]["finish_reason"], name);
     }
 }

@@ -1,38 +1,12 @@
-//! Connections that can be cut. Stopping is polite first: what was asked is answered. Whoever then neither reads nor
-//! leaves would hold the gateway for ever; so every connection fails once `cut` is cancelled.
+//! A connection that can be cut: from then on it fails, whatever is read or written.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
-
-/// A listener whose connections can be cut.
-pub(crate) struct CuttableListener {
-    pub(crate) listener: TcpListener,
-    pub(crate) cut: CancellationToken,
-}
-
-impl Listener for CuttableListener {
-    type Io = Cuttable;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Cuttable, SocketAddr) {
-        let (stream, from) = Listener::accept(&mut self.listener).await;
-        // A stream of small answers: without this the system waits for more before it sends one. If it cannot be
-        // switched off, answers come late, no more.
-        stream.set_nodelay(true).unwrap_or_default();
-        (Cuttable::until(self.cut.clone(), stream), from)
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
 
 /// A connection that fails once it is cut.
 #[derive(Debug)]
