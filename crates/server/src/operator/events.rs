@@ -13,6 +13,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::{FutureExt as _, Stream, StreamExt as _, future, stream};
 use talaria_domain::ids::SessionId;
+use talaria_domain::json;
 use talaria_domain::live::{Happening, Watch};
 use talaria_store::{Tx, sessions};
 use tokio::time::{Instant, Sleep};
@@ -21,7 +22,6 @@ use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes};
 use crate::error::ApiError;
 use crate::input::Named;
-use crate::output;
 use crate::shared::App;
 
 #[cfg(test)]
@@ -136,7 +136,7 @@ fn encode(happening: &Happening, text: &mut Vec<u8>) {
     for part in ["event: ", tag, "\ndata: "] {
         text.extend_from_slice(part.as_bytes());
     }
-    if output::write(text, happening).is_err() {
+    if json::append(text, happening).is_err() {
         // What cannot be written is in the ledger all the same, and the reader is told to look there.
         text.truncate(before);
         text.extend_from_slice(b"event: missed\ndata: {\"happening\":\"missed\"}");
