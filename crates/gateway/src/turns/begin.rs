@@ -2,6 +2,7 @@
 //! run with its frozen authority. Or, if the event was tried before, what has to be told instead.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use talaria_domain::authority::{Authority, Frozen, ResourceKind};
@@ -325,33 +326,14 @@ fn gather(
     own: &Chosen,
     key: &SessionKey,
 ) -> Result<Begun> {
+    let events = together(tx, shared, &claimed)?;
     let Claimed {
         lease,
         row,
         run,
         before,
-        last: last_number,
+        last,
     } = claimed;
-    let (session, now) = (row.session, shared.now());
-    let window = shared.settings.account(&row.event.address);
-    let window = window.map_or(std::time::Duration::ZERO, |account| account.merge_window);
-    let mut events = vec![row.event.clone()];
-    // Not by its attempts: an event that is replayed has them forgotten, and what was merged into it has not.
-    if before.is_some() {
-        let merged = inbox::merged(tx, row.event.id)?;
-        events.extend(merged.into_iter().map(|row| row.event));
-    }
-    if !window.is_zero() || merge::is_news(&row.event) {
-        let lane = inbox::lane(tx, session)?;
-        let rest = lane.into_iter().map(|row| row.event);
-        let rest: Vec<Event> = rest.filter(|event| event.id != row.event.id).collect();
-        let last = events.last().unwrap_or(&row.event);
-        let merged = merge::merge(last, &rest, window);
-        for other in &merged {
-            inbox::merge(tx, *other, row.event.id, now)?;
-        }
-        events.extend(rest.into_iter().take(merged.len()));
-    }
     let source = Source::of(&row.event.address, &row.event.principal);
     let company = if own.profile.profile.sharing.is_shared(&source) {
         Company::Shared
@@ -371,9 +353,9 @@ fn gather(
         None => chosen.authority,
     };
     // The anchor is the last of several: that is where the conversation is.
-    let last = events.last().unwrap_or(&row.event);
+    let anchor = events.last().unwrap_or(&row.event);
     let mut begun = Begun {
-        place: Place::of_event(last, session, &key.profile),
+        place: Place::of_event(anchor, row.session, &key.profile),
         snapshot: Snapshot::default(),
         drawers: OnceLock::new(),
         profile: chosen.profile,
@@ -391,23 +373,55 @@ fn gather(
         company,
         history: None,
         shown: Mutex::default(),
-        last: last_number,
+        last,
         is_alone: false,
         key: key.id(),
         errand,
     };
-    if begun.wishes().is_none_or(|wishes| wishes.history.is_none()) {
-        let kept = last_number.and_then(|last| shared.recents.take(session, last));
-        begun.history = match (kept, last_number) {
-            (Some(kept), _) => Some(kept),
-            (None, Some(0)) => Some(History::new()),
-            (None, _) => history::recent(tx, session)?,
-        };
-    }
+    begun.history = before_it(tx, shared, &begun)?;
     if begun.profile.runner.wants_state() {
         begun.snapshot = state::snapshot(tx, begun.drawers())?;
     }
     Ok(begun)
+}
+
+/// What a turn is about: its event, what was merged into it before, and what is merged into it now.
+fn together(tx: &mut Tx<'_>, shared: &Shared, claimed: &Claimed) -> Result<Vec<Event>> {
+    let first = &claimed.row.event;
+    let window = shared.settings.account(&first.address);
+    let window = window.map_or(Duration::ZERO, |account| account.merge_window);
+    let mut events = vec![first.clone()];
+    // Not by its attempts: an event that is replayed has them forgotten, and what was merged into it has not.
+    if claimed.before.is_some() {
+        let merged = inbox::merged(tx, first.id)?;
+        events.extend(merged.into_iter().map(|row| row.event));
+    }
+    if window.is_zero() && !merge::is_news(first) {
+        return Ok(events);
+    }
+    let lane = inbox::lane(tx, claimed.row.session)?;
+    let rest = lane.into_iter().map(|row| row.event);
+    let rest: Vec<Event> = rest.filter(|event| event.id != first.id).collect();
+    let merged = merge::merge(events.last().unwrap_or(first), &rest, window);
+    for other in &merged {
+        inbox::merge(tx, *other, first.id, shared.now())?;
+    }
+    events.extend(rest.into_iter().take(merged.len()));
+    Ok(events)
+}
+
+/// What was said before, as far as that has to be looked for: kept since the last turn, or in the ledger.
+fn before_it(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun) -> Result<Option<History>> {
+    let is_brought = begun.wishes().is_some_and(|it| it.history.is_some());
+    match begun.last {
+        _ if is_brought => Ok(None),
+        Some(0) => Ok(Some(History::new())),
+        Some(last) => match shared.recents.take(begun.session(), last) {
+            Some(kept) => Ok(Some(kept)),
+            None => history::recent(tx, begun.session()),
+        },
+        None => history::recent(tx, begun.session()),
+    }
 }
 
 fn what_to_do(

@@ -5,6 +5,7 @@ use std::time::Duration;
 use talaria_domain::ids::{EventId, RunId};
 use talaria_domain::profile::BusyPolicy;
 use talaria_sim::chat::Offer;
+use talaria_store::transcripts::{self, Speaker, Utterance};
 use talaria_store::{inbox, runs, sessions};
 
 use crate::world::{Setup, World};
@@ -297,6 +298,34 @@ async fn the_last_turn_is_forgotten_or_done_again() {
         prompts,
         [(0, "one"), (2, "two"), (2, "three"), (2, "three")]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_elsewhere_since_the_last_turn_is_part_of_the_next() {
+    let world = World::begin(Setup::default()).await;
+    for text in ["one", "two"] {
+        world.says("ada", text);
+        world.passes(SOON).await;
+    }
+    let session = world.recorded().await[0].session;
+    let elsewhere = Utterance {
+        speaker: Speaker::User,
+        text: "from another node".to_owned(),
+        detail: serde_json::Value::Null,
+        run: None,
+        at: world.now(),
+    };
+    let appended = world
+        .ledger
+        .write(move |tx| transcripts::append(tx, session, &elsewhere));
+    appended.await.unwrap();
+    world.says("ada", "three");
+    world.ends().await;
+    let seen = world.script.seen();
+    let told = seen.iter().map(|seen| seen.history.len());
+    assert_eq!(told.collect::<Vec<_>>(), [0, 2, 5]);
+    let last = seen[2].history.last().unwrap();
+    assert_eq!(last.text, "from another node");
 }
 
 #[tokio::test(start_paused = true)]

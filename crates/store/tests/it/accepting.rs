@@ -1,11 +1,14 @@
 //! Accepted means recorded, once, in order, in the right conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use talaria_domain::event::{Event, EventKind};
-use talaria_domain::ids::EventId;
-use talaria_domain::machine::Machine as _;
-use talaria_store::inbox::{self, Arrival, Recorded};
+use talaria_domain::ids::{EventId, RunId};
+use talaria_domain::machine::{InboxState, Machine as _};
+use talaria_store::inbox::{self, Arrival, Met, Recorded};
+use talaria_store::leases::{self, LeaseName};
+use talaria_store::sessions::Led;
 use talaria_store::{StoreError, sessions};
 
 both_engines! {
@@ -20,6 +23,31 @@ both_engines! {
         let repeated = world.write(move |tx| inbox::record(tx, &again)).await;
         assert_eq!(repeated, Recorded::Duplicate { first });
         assert_eq!(world.read(move |tx| inbox::lane(tx, session)).await.len(), 1);
+    }
+
+    async fn what_is_taken_up_as_it_arrives_is_there_as_claimed_and_once(world) {
+        let (event, run) = (world.said("ada", "hello"), world.id(RunId::from_bytes));
+        let first = event.id;
+        let arrival = Arrival::of(event, world.opening("ada")).unwrap();
+        let again = arrival.clone();
+        let (led, lease, row) = world.write(move |tx| {
+            let Met::Now(led) = inbox::lead(tx, &arrival)? else { panic!("it is new") };
+            let lease = leases::claim(tx, &LeaseName::Lane(led.session), &"north".into(), Duration::from_secs(9))?;
+            let row = inbox::record_claimed(tx, &arrival, led.session, (&lease, run))?;
+            Ok((led, lease, row))
+        }).await;
+        assert!(led.is_new && led.is_own && led.last_seq == 0, "{led:?}");
+        assert_eq!(world.read(move |tx| inbox::get(tx, first)).await, row);
+        assert_eq!((row.state, row.attempts, row.run), (InboxState::Claimed, 1, Some(run)));
+        assert_eq!(world.write(move |tx| inbox::lead(tx, &again)).await, Met::Before { first });
+        let at = world.now();
+        world.write(move |tx| inbox::complete(tx, &lease, first, at)).await;
+        let next = Arrival::of(world.said("ada", "and?"), world.opening("ada")).unwrap();
+        let known = world.write(move |tx| {
+            let met = inbox::lead(tx, &next)?;
+            inbox::queue(tx, &next, led.session).map(|_| met)
+        }).await;
+        assert_eq!(known, Met::Now(Led { is_new: false, ..led }));
     }
 
     async fn the_same_delivery_from_many_sides_at_once_counts_once(world) {

@@ -233,9 +233,10 @@ both_engines! {
         let (run, at) = (asked.run, world.now());
         world.write(move |tx| {
             let outcome = RunOutcome::completed(Usage::default());
-            let events = [RunEvent::Ended(outcome.clone())];
-            runs::conclude(tx, &lane, run, (&events, &outcome), at)
+            runs::conclude(tx, &lane, run, (&[], &outcome), at)
         }).await;
+        let journal = world.read(move |tx| runs::journal(tx, run, 0, 100)).await;
+        assert!(matches!(journal.last(), Some((_, RunEvent::Ended(_)))), "{journal:?}");
         assert_eq!(stored(world, asked.id).await.state, QuestionState::Withdrawn);
         assert_eq!(state_of(world, run).await, RunState::Completed);
     }

@@ -192,7 +192,7 @@ both_engines! {
             id: world.id(JobId::from_bytes),
             run: Some(turn.run),
             kind: JobKind::Process,
-            return_to: World::way_back(who, session).into(),
+            return_to: World::way_back(who, session),
             work: serde_json::json!({}),
             promise: Promise::Wake,
             node: "north".into(),

@@ -159,6 +159,10 @@ both_engines! {
         assert_eq!(hide(1, 2, Visibility::Compacted).await, 2);
         assert_eq!(hide(2, 4, Visibility::Undone).await, 2, "what is out of sight stays as it is");
         assert_eq!(shown(world, session).await, ["e"]);
+        let lines = world.read(move |tx| transcripts::lines(tx, session, 100)).await;
+        assert_eq!(lines.iter().map(|line| (line.seq, line.text.as_str())).collect::<Vec<_>>(), [(5, "e")]);
+        let last = world.read(move |tx| sessions::get(tx, session)).await.last_seq;
+        assert_eq!(last, 7, "whatever changes what is shown takes a number");
         assert_eq!(world.read(move |tx| transcripts::shown(tx, session, 5, 100)).await, []);
         let all = world.read(move |tx| transcripts::page(tx, session, 0, 100)).await;
         let all: Vec<_> = all.iter().map(|entry| (entry.text.as_str(), entry.visibility)).collect();

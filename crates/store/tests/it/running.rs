@@ -8,7 +8,7 @@ use talaria_domain::run::{Action, FailureCode, RunEvent, RunOutcome, ToolResult,
 use talaria_domain::scope::StateScope;
 use talaria_store::leases::Lease;
 use talaria_store::runs::{self, Admission, Run};
-use talaria_store::{Conflict, StoreError};
+use talaria_store::{Conflict, StoreError, views};
 
 use crate::world::{TTL, World};
 
@@ -147,6 +147,32 @@ both_engines! {
             active_at: world.now(),
         };
         assert_eq!(stored(world, admitted.id).await, expected);
+    }
+
+    async fn the_end_of_a_run_has_the_last_number_and_is_told_once(world) {
+        let (run, lane) = under_way(world).await;
+        assert_eq!(journals(world, &lane, run, log("one")).await, 1);
+        let (outcome, at) = (RunOutcome::completed(Usage::default()), world.now());
+        let end = outcome.clone();
+        let first = world.write(move |tx| runs::conclude(tx, &lane, run, (&[log("two")], &end), at)).await;
+        assert_eq!(first, 2);
+        let all = [(1, log("one")), (2, log("two")), (3, RunEvent::Ended(outcome))];
+        for (after, limit, expected) in [(0, 100, &all[..]), (0, 2, &all[..2]), (2, 100, &all[2..]), (3, 100, &[])] {
+            let page = world.read(move |tx| runs::journal(tx, run, after, limit)).await;
+            assert_eq!(page, expected, "after {after}");
+        }
+        let seen = world.read(move |tx| views::journal(tx, run, 100)).await;
+        let seen: Vec<_> = seen.into_iter().map(|line| (line.seq, line.event)).collect();
+        assert_eq!(seen, all, "operators see the same");
+    }
+
+    async fn a_run_that_others_end_says_nothing_of_its_end(world) {
+        let (run, lane) = under_way(world).await;
+        journals(world, &lane, run, log("one")).await;
+        let session = stored(world, run).await.session;
+        let at = world.now();
+        assert_eq!(world.write(move |tx| runs::cancel(tx, session, at)).await, 1);
+        assert_eq!(world.read(move |tx| runs::journal(tx, run, 0, 100)).await, [(1, log("one"))]);
     }
 
     async fn the_journal_counts_from_one_and_gives_back_every_kind_of_event(world) {

@@ -35,7 +35,7 @@ fn what_is_older_than_the_ledger_is_forgotten() {
 }
 
 #[test]
-fn old_conversations_make_room_for_new_ones() {
+fn earlier_conversations_make_room_for_later_ones() {
     let (recents, all) = (Recents::default(), sessions(40));
     let long = "x".repeat(ROOM / 8);
     for session in &all {

@@ -36,10 +36,10 @@ pub(super) fn run(
     wakes: &broadcast::Sender<Wake>,
 ) {
     let mut waiting = Waiting { queue, expected: 0 };
-    let mut writing = Writing::on(connection);
+    let mut desk = Writing::on(connection);
     while let Some(first) = waiting.first() {
         let mut batch = Batch::default();
-        let committed = batch.run(&mut writing, first, &mut waiting);
+        let committed = batch.run(&mut desk, first, &mut waiting);
         waiting.expected = batch.len();
         batch.answer(&committed, wakes);
         checkpoints.keep_short(connection);
