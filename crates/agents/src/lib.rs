@@ -33,7 +33,8 @@
 //!     api_key: None,
 //!     window: None,
 //! };
-//! let model = models::build(settings, models::client()?);
+//! let client = models::Client::new(models::tls()?);
+//! let model = models::build(settings, client);
 //! let variables = [("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
 //! let environment = Environment::allowed(variables);
 //! let outputs = std::env::temp_dir().join("talaria-jobs");
