@@ -16,7 +16,7 @@ pub struct Kept<T>(Arc<Inner<T>>);
 #[derive(Debug)]
 struct Inner<T> {
     value: T,
-    json: OnceLock<String>,
+    json: OnceLock<Box<str>>,
 }
 
 impl<T: Serialize> Kept<T> {
@@ -25,7 +25,7 @@ impl<T: Serialize> Kept<T> {
         if let Some(json) = self.0.json.get() {
             return Ok(json);
         }
-        let json = to_json(&self.0.value)?;
+        let json = to_json(&self.0.value)?.into_boxed_str();
         Ok(self.0.json.get_or_init(|| json))
     }
 }

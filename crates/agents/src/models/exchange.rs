@@ -52,7 +52,10 @@ pub(super) async fn ask<R: Reader>(
         let fault = Fault::Misconfigured(error.to_string());
         link.error(fault, Progress::Nothing, 0)
     };
-    let body = Bytes::from(json::bytes(body, USUAL).map_err(unwritable)?);
+    let mut body = json::bytes(body, USUAL).map_err(unwritable)?;
+    // It is kept for as long as the answer takes.
+    body.shrink_to_fit();
+    let body = Bytes::from(body);
     let mut attempt = 0;
     loop {
         attempt += 1;
