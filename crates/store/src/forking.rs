@@ -21,10 +21,11 @@ pub fn fork(
 ) -> Result<SessionId> {
     sessions::get_owned(tx, owner, from)?;
     let session = sessions::open_from(tx, opening, from)?;
-    let mut last = 0;
+    let (mut last, mut compacted) = (0, Vec::new());
     loop {
         let page = transcripts::page(tx, from, last, PAGE)?;
         let Some(end) = page.last() else {
+            transcripts::hide(tx, session, &compacted, Visibility::Compacted)?;
             return Ok(session);
         };
         last = end.seq;
@@ -42,8 +43,7 @@ pub fn fork(
             };
             let seq = transcripts::append(tx, session, &said)?;
             if entry.visibility == Visibility::Compacted {
-                let stretch = Stretch { from: seq, to: seq };
-                transcripts::hide(tx, session, stretch, Visibility::Compacted)?;
+                compacted.push(Stretch::one(seq));
             }
         }
     }

@@ -223,20 +223,36 @@ pub struct Stretch {
     pub to: i64,
 }
 
-/// Takes a stretch of what is shown out of sight. Gives how many entries that were. Takes a number as appending does:
-/// whoever knows a session's last number knows what is shown of it.
+impl Stretch {
+    /// A single entry.
+    pub const fn one(number: i64) -> Self {
+        Self {
+            from: number,
+            to: number,
+        }
+    }
+}
+
+/// Takes stretches of what is shown out of sight. Gives how many entries that were. All of it together takes a number, as
+/// appending does: whoever knows a session's last number knows what is shown of it.
 pub fn hide(
     tx: &mut Tx<'_>,
     session: SessionId,
-    stretch: Stretch,
+    stretches: &[Stretch],
     as_what: Visibility,
 ) -> Result<u64> {
-    sessions::take_number(tx, session)?;
-    tx.execute(
-        "UPDATE transcripts SET visibility = ?4
-         WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND visibility = 'shown'",
-        bind![session, stretch.from, stretch.to, as_what.as_str()],
-    )
+    if !stretches.is_empty() {
+        sessions::take_number(tx, session)?;
+    }
+    let mut hidden = 0;
+    for Stretch { from, to } in stretches {
+        hidden += tx.execute(
+            "UPDATE transcripts SET visibility = ?4
+             WHERE session_id = ?1 AND seq BETWEEN ?2 AND ?3 AND visibility = 'shown'",
+            bind![session, from, to, as_what.as_str()],
+        )?;
+    }
+    Ok(hidden)
 }
 
 /// Erases everything that was said in a session, also from the search index. Gives how many entries that were.

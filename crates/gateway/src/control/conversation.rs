@@ -232,7 +232,7 @@ pub(super) fn undo(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let Some((stretch, text)) = last_turn(tx, session)? else {
         return Ok(Answer::text("There is nothing to undo."));
     };
-    transcripts::hide(tx, session, stretch, Visibility::Undone)?;
+    transcripts::hide(tx, session, &[stretch], Visibility::Undone)?;
     let start: String = text.chars().take(60).collect();
     Ok(Answer::text(format!(
         "I forgot the turn that began with {start:?}."
@@ -250,7 +250,7 @@ pub(super) fn retry(tx: &mut Tx<'_>, order: &Order<'_>) -> Result<Answer> {
     let Some((stretch, text)) = last_turn(tx, session)? else {
         return Ok(Answer::text("There is nothing to do again."));
     };
-    transcripts::hide(tx, session, stretch, Visibility::Undone)?;
+    transcripts::hide(tx, session, &[stretch], Visibility::Undone)?;
     let (shared, command) = (order.shared, &order.row.event);
     let token = command.dedupe.0.to_string();
     let event = Event {

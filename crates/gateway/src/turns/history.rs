@@ -96,13 +96,8 @@ pub(crate) fn compact(
     summary: &str,
     at: Timestamp,
 ) -> Result<()> {
-    for number in numbers {
-        let one = Stretch {
-            from: *number,
-            to: *number,
-        };
-        transcripts::hide(tx, session, one, Visibility::Compacted)?;
-    }
+    let entries: Vec<Stretch> = numbers.iter().map(|number| Stretch::one(*number)).collect();
+    transcripts::hide(tx, session, &entries, Visibility::Compacted)?;
     let said = Said::plain(
         Speaker::System,
         format!("What was said before, in short:\n{summary}"),

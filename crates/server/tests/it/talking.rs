@@ -188,13 +188,8 @@ async fn what_was_said_is_listed_in_order_without_what_was_undone() {
                 };
                 transcripts::append(tx, session, &said)?;
             }
-            transcripts::hide(tx, session, Stretch { from: 2, to: 2 }, Visibility::Undone)?;
-            transcripts::hide(
-                tx,
-                session,
-                Stretch { from: 1, to: 1 },
-                Visibility::Compacted,
-            )
+            transcripts::hide(tx, session, &[Stretch::one(2)], Visibility::Undone)?;
+            transcripts::hide(tx, session, &[Stretch::one(1)], Visibility::Compacted)
         })
         .await;
     let path = format!("/api/sessions/{session}/messages");

@@ -155,7 +155,7 @@ both_engines! {
 
     async fn what_is_undone_or_compacted_is_out_of_sight_and_still_there(world) {
         let session = said(world, "ada", &["a", "b", "c", "d", "e"]).await;
-        let hide = |from, to, what| world.write(move |tx| transcripts::hide(tx, session, Stretch { from, to }, what));
+        let hide = |from, to, what| world.write(move |tx| transcripts::hide(tx, session, &[Stretch { from, to }], what));
         assert_eq!(hide(1, 2, Visibility::Compacted).await, 2);
         assert_eq!(hide(2, 4, Visibility::Undone).await, 2, "what is out of sight stays as it is");
         assert_eq!(shown(world, session).await, ["e"]);
@@ -163,6 +163,10 @@ both_engines! {
         assert_eq!(lines.iter().map(|line| (line.seq, line.text.as_str())).collect::<Vec<_>>(), [(5, "e")]);
         let last = world.read(move |tx| sessions::get(tx, session)).await.last_seq;
         assert_eq!(last, 7, "whatever changes what is shown takes a number");
+        let several = [Stretch::one(5), Stretch::one(5), Stretch::one(6)];
+        world.write(move |tx| transcripts::hide(tx, session, &several, Visibility::Shown)).await;
+        let last = world.read(move |tx| sessions::get(tx, session)).await.last_seq;
+        assert_eq!(last, 8, "one number, however much is hidden at once");
         assert_eq!(world.read(move |tx| transcripts::shown(tx, session, 5, 100)).await, []);
         let all = world.read(move |tx| transcripts::page(tx, session, 0, 100)).await;
         let all: Vec<_> = all.iter().map(|entry| (entry.text.as_str(), entry.visibility)).collect();
@@ -241,7 +245,7 @@ both_engines! {
         let session = said(world, "ada", &["heron one", "heron two", "heron three"]).await;
         for (seq, what) in [(1, Visibility::Undone), (2, Visibility::Compacted)] {
             let stretch = Stretch { from: seq, to: seq };
-            world.write(move |tx| transcripts::hide(tx, session, stretch, what)).await;
+            world.write(move |tx| transcripts::hide(tx, session, &[stretch], what)).await;
         }
         assert_eq!(found(world, "ada", "heron").await, ["heron three", "heron two"]);
     }
@@ -492,9 +496,9 @@ both_engines! {
     async fn the_newest_before_a_number_come_in_order_without_what_was_undone(world) {
         let session = said(world, "ada", &["one", "two", "three", "four", "five"]).await;
         let stretch = Stretch { from: 2, to: 2 };
-        world.write(move |tx| transcripts::hide(tx, session, stretch, Visibility::Undone)).await;
+        world.write(move |tx| transcripts::hide(tx, session, &[stretch], Visibility::Undone)).await;
         let stretch = Stretch { from: 3, to: 3 };
-        world.write(move |tx| transcripts::hide(tx, session, stretch, Visibility::Compacted)).await;
+        world.write(move |tx| transcripts::hide(tx, session, &[stretch], Visibility::Compacted)).await;
         let before = async |number: i64, limit: u32| {
             let found = world.read(move |tx| transcripts::before(tx, session, number, limit)).await;
             found.into_iter().map(|entry| entry.text).collect::<Vec<_>>()
