@@ -38,11 +38,14 @@ pub(super) async fn receive(slack: &Slack, intake: &dyn Intake) -> Disconnected 
 }
 
 async fn listen(slack: &Slack, intake: &dyn Intake) -> Result<Infallible, Disconnected> {
-    let me = meet(slack, intake).await?;
+    let (me, name) = ask(slack).await?;
     if slack.client.has_socket() {
+        // Whoever is told that we are connected may write at once, so the socket has to be there by then.
         let socket = Socket::open(&slack.client).await?;
+        tell(slack, intake, &me, name)?;
         return Box::pin(Line::on(slack, intake, &me, socket).serve()).await;
     }
+    tell(slack, intake, &me, name)?;
     loop {
         // Not polling: events come by themselves; that our token was revoked does not.
         sleep(CHECK).await;
@@ -51,9 +54,8 @@ async fn listen(slack: &Slack, intake: &dyn Intake) -> Result<Infallible, Discon
     }
 }
 
-/// Finds out who we are, and tells it.
-async fn meet(slack: &Slack, intake: &dyn Intake) -> Result<Me, Disconnected> {
-    let (me, name) = ask(slack).await?;
+/// Tells who we are, and that a message can get in and out.
+fn tell(slack: &Slack, intake: &dyn Intake, me: &Me, name: String) -> Result<(), Disconnected> {
     let identity = Identity {
         id: format!("{}/{}", me.team, me.user).into(),
         name,
@@ -64,7 +66,7 @@ async fn meet(slack: &Slack, intake: &dyn Intake) -> Result<Me, Disconnected> {
     slack.is_turned_away.store(is_turned_away, Ordering::SeqCst);
     connected?;
     tracing::info!(account = %slack.account.name, bot = %identity.id, "connected");
-    Ok(me)
+    Ok(())
 }
 
 /// Who we are: without that nobody can say whom a message is for. A process that is called need not be the one that is

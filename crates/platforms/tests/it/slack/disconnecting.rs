@@ -137,6 +137,10 @@ async fn slack_that_hangs_before_the_socket_is_lost() {
         let (ended, ()) = tokio::join!(world.disconnected(&desk), hangs);
         tokio::time::resume();
         assert_eq!(name(&ended), "lost", "{on:?}");
+        assert!(
+            desk.met().identities.is_empty(),
+            "{on:?}: nobody is told that we hear before we do"
+        );
     }
 }
 
@@ -174,8 +178,8 @@ async fn an_account_that_is_served_already_does_not_go_on() {
     let desk = Desk::refusing(why.clone());
     assert_eq!(world.disconnected(&desk).await, why);
     assert!(desk.events().is_empty());
-    assert_eq!(world.asked(On::Connect), 0);
-    assert_eq!(world.vendor().backlog(), 1);
+    world.has_sockets(0).await;
+    assert_eq!(world.vendor().backlog(), 1, "what came is for the other");
 }
 
 #[tokio::test]
