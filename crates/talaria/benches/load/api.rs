@@ -157,7 +157,7 @@ pub(crate) async fn run(plan: Plan) {
             through.used += process.time_used().saturating_sub(before);
         }
         process.stop().await;
-        line(("process", name, connections), direct, through);
+        line(("process", name, "asked", connections), direct, through);
     }
     if plan.streams > 0 {
         memory(plan.streams).await;

@@ -32,6 +32,7 @@ use std::time::Duration;
 use crate::model::Model;
 use crate::process::{Process, READY, configuration};
 use crate::sample::Sample;
+use crate::talks::Manner;
 
 /// What a run is made of.
 #[derive(Clone, Copy)]
@@ -79,6 +80,17 @@ const ROUNDS: u32 = 8;
 /// How an answer comes: in one piece, or in as many as a model makes of a few sentences.
 const STREAMS: [(&str, usize); 2] = [("whole", 1), ("stream", 24)];
 
+/// How people and programs talk to the gateway.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// As they talk to the model: a completion in a conversation that the gateway keeps, asked and answered in one exchange.
+    Completions,
+    /// As the page does: a message is posted, and its answer heard on the conversation's stream of events.
+    Page,
+}
+
+const DOORS: [(Door, &str); 2] = [(Door::Completions, "asked"), (Door::Page, "page")];
+
 /// What answers survive.
 const DURABILITIES: [&str; 2] = ["process", "power"];
 
@@ -118,9 +130,10 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn heading() {
     println!(
-        "{:<8} {:<7} {:>8} | {:>9} {:>9} {:>6} | {:>20} | {:>20} | {:>11}",
+        "{:<8} {:<6} {:<6} {:>8} | {:>9} {:>9} {:>6} | {:>12} | {:>12} | {:>11}",
         "survives",
         "answer",
+        "door",
         "sessions",
         "direct/s",
         "turns/s",
@@ -145,21 +158,40 @@ async fn rates(plan: Plan) {
         let model = server.url();
         for &durability in durabilities {
             for &sessions in plan.sessions {
-                let process = Process::start(&configuration(&model, durability), READY).await;
-                let (mut direct, mut through) = (Sample::default(), Sample::default());
-                // In turns, so that a machine that gets slower does so for both.
-                for _ in 0..ROUNDS {
-                    direct.add(direct::measure(&model, sessions, plan.time / ROUNDS).await);
-                    through.add(process.measure(sessions, plan.time / ROUNDS).await);
+                for (door, door_name) in DOORS {
+                    let process = Process::start(&configuration(&model, durability), READY).await;
+                    let asking = (door, Manner::of(chunks), sessions);
+                    let (direct, through) = compare(&model, &process, asking, plan.time).await;
+                    process.stop().await;
+                    line((durability, name, door_name, sessions), direct, through);
                 }
-                process.stop().await;
-                line((durability, name, sessions), direct, through);
             }
         }
     }
 }
 
-fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, through: Sample) {
+/// With and without the gateway, in turns, so that a machine that gets slower does so for both.
+async fn compare(
+    model: &str,
+    process: &Process,
+    (door, manner, sessions): (Door, Manner, usize),
+    time: Duration,
+) -> (Sample, Sample) {
+    let (mut direct, mut through) = (Sample::default(), Sample::default());
+    for _ in 0..ROUNDS {
+        direct.add(direct::measure(model, sessions, time / ROUNDS).await);
+        through.add(
+            process
+                .measure((door, manner), sessions, time / ROUNDS)
+                .await,
+        );
+    }
+    (direct, through)
+}
+
+type Row<'a> = (&'a str, &'a str, &'a str, usize);
+
+fn line((durability, name, door, sessions): Row<'_>, direct: Sample, through: Sample) {
     let (direct, through) = (direct.summary(), through.summary());
     let added = |with: Duration, without: Duration| {
         format!(
@@ -168,7 +200,7 @@ fn line((durability, name, sessions): (&str, &str, usize), direct: Sample, throu
         )
     };
     println!(
-        "{durability:<8} {name:<7} {sessions:>8} | {:>9.0} {:>9.0} {:>5.0}% | {:>20} | {:>20} | {:>8.0} us",
+        "{durability:<8} {name:<6} {door:<6} {sessions:>8} | {:>9.0} {:>9.0} {:>5.0}% | {:>12} | {:>12} | {:>8.0} us",
         direct.rate,
         through.rate,
         100.0 * through.rate / direct.rate,
