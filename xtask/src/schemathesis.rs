@@ -19,6 +19,9 @@ const TOOL: &str = "schemathesis";
 /// How long requests are made up, in seconds.
 const SECONDS: &str = "60";
 
+/// How often it is looked whether everything has ended: some seconds, as each look starts a program.
+const LOOKS: usize = 400;
+
 /// The same requests each time, so that a failure can be repeated.
 const SEED: &str = "1";
 
@@ -65,6 +68,16 @@ pub(crate) fn check() -> anyhow::Result<()> {
     tool.arg("--header");
     tool.arg(format!("Authorization: Bearer {}", gateway.key()?));
     command::succeed(tool.current_dir(&room))?;
+    come_to_rest(&gateway)
+}
+
+/// The tool stops in the middle of what it asks for: what was under way gets the time to end.
+fn come_to_rest(gateway: &Gateway) -> anyhow::Result<()> {
+    for _ in 1..LOOKS {
+        if is_at_rest(&gateway.ask(&["status", "--json"])?).is_ok() {
+            return Ok(());
+        }
+    }
     is_at_rest(&gateway.ask(&["status", "--json"])?)
 }
 
