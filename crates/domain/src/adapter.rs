@@ -238,6 +238,13 @@ pub enum Accepted {
         /// The conversation it belongs to.
         session: SessionId,
     },
+    /// It is in the ledger and has come to its end at once: too many waited before it, and its sender is told so.
+    CrowdedOut {
+        /// The event.
+        event: EventId,
+        /// The conversation it belongs to.
+        session: SessionId,
+    },
     /// It was there before.
     Duplicate {
         /// The one that counts.

@@ -22,6 +22,14 @@ impl Digest {
         Self(bytes)
     }
 
+    /// The same with these bytes in front, so that it sorts by them; what is left of it is more than anybody can meet by
+    /// chance.
+    #[must_use]
+    pub fn beginning_with(mut self, first: [u8; 6]) -> Self {
+        self.0[..first.len()].copy_from_slice(&first);
+        self
+    }
+
     /// Its bytes, as the ledger keeps them.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

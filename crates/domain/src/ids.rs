@@ -71,6 +71,13 @@ impl Ids for SeededIds {
     }
 }
 
+/// The time that an id of ours begins with, as its bytes; none for a text that is no such id in its usual spelling.
+pub fn time_of(text: &str) -> Option<[u8; 6]> {
+    let id = Uuid::try_parse(text).ok().filter(|_| text.len() == 36)?;
+    let is_ours = id.get_version_num() == 7;
+    id.as_bytes().first_chunk().copied().filter(|_| is_ours)
+}
+
 /// A text that should have been an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected} such as 0198c0de-0000-7000-8000-000000000001, found {found:?}")]

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, ChatKind};
 use crate::digest::{Digest, Fields};
+use crate::ids;
 use crate::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
 use crate::principal::{Principal, PrincipalKey};
 
@@ -116,8 +117,22 @@ impl SessionKey {
         }
     }
 
-    /// The stable id of this key: the same on every machine and in every release.
+    /// The stable id of this key: the same on every machine and in every release. Where we named the chat ourselves, it
+    /// begins with the time at which we did: such chats are new all the time, and so their keys lie side by side in the
+    /// ledger in place of all over it.
     pub fn id(&self) -> SessionKeyId {
+        let digest = self.digest();
+        let named_at = self
+            .chat
+            .as_ref()
+            .and_then(|chat| ids::time_of(chat.as_str()));
+        match named_at.filter(|_| self.chat_kind == ChatKind::Direct) {
+            Some(time) => SessionKeyId(digest.beginning_with(time)),
+            None => SessionKeyId(digest),
+        }
+    }
+
+    fn digest(&self) -> Digest {
         let fields = Fields::of("session")
             .text(self.profile.as_str())
             .text(self.platform.as_str())
@@ -126,7 +141,7 @@ impl SessionKey {
             .optional(self.chat.as_ref().map(ChatId::as_str))
             .optional(self.thread.as_ref().map(ThreadId::as_str))
             .optional(self.participant.as_ref().map(UserId::as_str));
-        SessionKeyId(fields.digest())
+        fields.digest()
     }
 
     /// Who may find the conversation again: the one person it is with, or, where several share it, the place itself.

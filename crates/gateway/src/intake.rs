@@ -22,7 +22,7 @@ use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
 use talaria_store::inbox::{self, Arrival, Met};
 use talaria_store::sessions::{self, Led, Opening};
-use talaria_store::{Result, StoreError, Tx, jobs, questions};
+use talaria_store::{Result, StoreError, Tx, jobs};
 
 use crate::access::decide::Ignored;
 use crate::access::words;
@@ -87,6 +87,8 @@ struct Admitted {
     stopped: Vec<SessionId>,
     /// The turn that has begun with it.
     begun: Option<Box<Begun>>,
+    /// Whether there was no room for it in its lane.
+    is_crowded_out: bool,
 }
 
 impl Admitted {
@@ -96,6 +98,7 @@ impl Admitted {
             happenings: Vec::new(),
             stopped: Vec::new(),
             begun: None,
+            is_crowded_out: false,
         }
     }
 }
@@ -124,7 +127,10 @@ impl Front {
         let address = is_by_a_bot.then(|| decided.event.address.clone());
         let accepted = self.let_in(decided, is_if_followed).await;
         if let Some(address) = address
-            && !matches!(accepted, Ok(Accepted::Recorded { .. }))
+            && !matches!(
+                accepted,
+                Ok(Accepted::Recorded { .. } | Accepted::CrowdedOut { .. })
+            )
         {
             shared.lodge.programs.take_back(&address);
         }
@@ -165,7 +171,11 @@ impl Front {
                 if let (Some(begun), Some(seat)) = (admitted.begun, seat) {
                     lanes::run(shared, begun, seat);
                 }
-                Ok(Accepted::Recorded { event: id, session })
+                Ok(if admitted.is_crowded_out {
+                    Accepted::CrowdedOut { event: id, session }
+                } else {
+                    Accepted::Recorded { event: id, session }
+                })
             }
         }
     }
@@ -335,8 +345,9 @@ fn remind(
     Ok(())
 }
 
-/// Begins the turn in the same transaction, if nothing else is in the lane and nothing is waited for in the conversation:
-/// then the event is recorded as claimed, once, in place of being queued and claimed.
+/// Begins the turn in the same transaction, if nothing else is in the lane: then the event is recorded as claimed, once, in
+/// place of being queued and claimed. In such a lane nothing is waited for either: an open question has a run that waits
+/// for it, and that run's event is in the lane.
 fn begin(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
@@ -344,10 +355,7 @@ fn begin(
     admitted: &mut Admitted,
 ) -> Result<bool> {
     let session = led.session;
-    let is_quiet = led.is_new
-        || (!shared.running.has(session)
-            && !inbox::is_open(tx, session)?
-            && questions::open_in(tx, session)?.is_empty());
+    let is_quiet = led.is_new || (!shared.running.has(session) && !inbox::is_open(tx, session)?);
     if !is_quiet {
         return Ok(false);
     }
@@ -403,6 +411,7 @@ fn queue_up(
     let is_internal = matches!(event.kind, EventKind::Internal { .. });
     if lane.waiting > shared.settings.limits.queue && !is_internal {
         inbox::discard(tx, event.id, QUEUE_FULL, event.received_at)?;
+        admitted.is_crowded_out = true;
         let text = format!(
             "I could not take this message: {} others are waiting already. Send it again later, or /stop what I am doing.",
             lane.waiting - 1

@@ -1,14 +1,14 @@
 //! Watching conversations while they happen. A session that nobody watches costs nothing; a watcher costs what it has
 //! not heard yet, up to a bound, and one that falls behind is told that it missed something.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use talaria_domain::adapter::Pending;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::{Happening, Live, Watch};
-use tokio::sync::mpsc;
 
 /// What a watcher may fall behind.
 const BEHIND: usize = 1_024;
@@ -17,80 +17,112 @@ const BEHIND: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct Watchers(Arc<Sessions>);
 
-type Sessions = Mutex<BTreeMap<SessionId, Vec<Line>>>;
+type Sessions = Mutex<BTreeMap<SessionId, Vec<Arc<Ear>>>>;
 
-/// The way to one watcher.
-#[derive(Debug)]
-struct Line {
-    way: mpsc::Sender<Happening>,
-    /// It fell behind, and has not been told yet.
-    has_missed: Arc<AtomicBool>,
+/// What a watcher has not heard yet. A channel would have room for many from the beginning, and most hear a few things.
+#[derive(Debug, Default)]
+struct Ear(Mutex<Unheard>);
+
+#[derive(Debug, Default)]
+struct Unheard {
+    happenings: VecDeque<Happening>,
+    /// It fell behind, and has not been told yet: whatever came now would come after a gap.
+    has_missed: bool,
+    /// Nothing more will happen.
+    is_over: bool,
+    waiting: Option<Waker>,
 }
 
-impl Line {
-    /// Whether there is still somebody at its end.
-    fn tell(&self, happening: Happening) -> bool {
-        if self.has_missed.load(Ordering::Acquire) {
-            // Whatever came now would come after a gap.
-            return !self.way.is_closed();
+impl Ear {
+    /// Gives who has to be woken.
+    fn tell(&self, happening: Happening) -> Option<Waker> {
+        let mut unheard = self.unheard();
+        if unheard.has_missed {
+            return None;
         }
-        match self.way.try_send(happening) {
-            Ok(()) => true,
-            Err(mpsc::error::TrySendError::Full(_)) => {
-                self.has_missed.store(true, Ordering::Release);
-                true
-            }
-            Err(mpsc::error::TrySendError::Closed(_)) => false,
+        if unheard.happenings.len() < BEHIND {
+            unheard.happenings.push_back(happening);
+        } else {
+            unheard.has_missed = true;
         }
+        unheard.waiting.take()
+    }
+
+    /// Gives who has to be woken.
+    fn close(&self) -> Option<Waker> {
+        let mut unheard = self.unheard();
+        unheard.is_over = true;
+        unheard.waiting.take()
+    }
+
+    fn poll(&self, context: &Context<'_>) -> Poll<Option<Happening>> {
+        let mut unheard = self.unheard();
+        if let Some(happening) = unheard.happenings.pop_front() {
+            return Poll::Ready(Some(happening));
+        }
+        // All that came before the gap was heard.
+        if std::mem::take(&mut unheard.has_missed) {
+            return Poll::Ready(Some(Happening::Missed));
+        }
+        if unheard.is_over {
+            return Poll::Ready(None);
+        }
+        match &mut unheard.waiting {
+            Some(waiting) => waiting.clone_from(context.waker()),
+            none => *none = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    fn unheard(&self) -> MutexGuard<'_, Unheard> {
+        // Nothing panics while it holds this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Watchers {
     /// Tells those who watch a session. Called after the commit that it is about.
     pub(crate) fn tell(&self, session: SessionId, happening: Happening) {
-        let mut sessions = locked(&self.0);
-        let Some(lines) = sessions.get_mut(&session) else {
-            return;
-        };
-        if let [only] = lines.as_slice() {
-            if !only.tell(happening) {
-                lines.clear();
-            }
-            return;
-        }
-        lines.retain(|line| line.tell(happening.clone()));
+        self.tell_all(vec![(session, happening)]);
     }
 
-    /// The same for several, each in its own session.
+    /// The same for several, each in its own session. Whoever waits is woken when all is told, and finds the locks free.
     pub(crate) fn tell_all(&self, told: Vec<(SessionId, Happening)>) {
+        let mut waiting = Vec::new();
+        let sessions = locked(&self.0);
         for (session, happening) in told {
-            self.tell(session, happening);
+            let ears = sessions.get(&session).and_then(|ears| ears.split_last());
+            let Some((last, others)) = ears else {
+                continue;
+            };
+            waiting.extend(others.iter().filter_map(|ear| ear.tell(happening.clone())));
+            waiting.extend(last.tell(happening));
         }
+        drop(sessions);
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// Nothing more will happen.
     pub(crate) fn close(&self) {
-        locked(&self.0).clear();
+        let ears = std::mem::take(&mut *locked(&self.0));
+        let ears = ears.into_values().flatten();
+        let waiting: Vec<Waker> = ears.filter_map(|ear| ear.close()).collect();
+        waiting.into_iter().for_each(Waker::wake);
     }
 }
 
-fn locked(sessions: &Sessions) -> MutexGuard<'_, BTreeMap<SessionId, Vec<Line>>> {
+fn locked(sessions: &Sessions) -> MutexGuard<'_, BTreeMap<SessionId, Vec<Arc<Ear>>>> {
     // Nothing panics while it holds this lock.
     sessions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Live for Watchers {
     fn watch(&self, session: SessionId) -> Box<dyn Watch> {
-        let (way, heard) = mpsc::channel(BEHIND);
-        let has_missed = Arc::new(AtomicBool::new(false));
-        let line = Line {
-            way,
-            has_missed: Arc::clone(&has_missed),
-        };
-        locked(&self.0).entry(session).or_default().push(line);
+        let ear = Arc::new(Ear::default());
+        let ears = Arc::clone(&ear);
+        locked(&self.0).entry(session).or_default().push(ears);
         Box::new(Watcher {
-            heard,
-            has_missed,
+            ear,
             session,
             sessions: Arc::clone(&self.0),
         })
@@ -98,40 +130,25 @@ impl Live for Watchers {
 }
 
 struct Watcher {
-    heard: mpsc::Receiver<Happening>,
-    has_missed: Arc<AtomicBool>,
+    ear: Arc<Ear>,
     session: SessionId,
     sessions: Arc<Sessions>,
 }
 
-impl Watcher {
-    async fn hear(&mut self) -> Option<Happening> {
-        if let Ok(happening) = self.heard.try_recv() {
-            return Some(happening);
-        }
-        // All that came before the gap was heard.
-        if self.has_missed.swap(false, Ordering::AcqRel) {
-            return Some(Happening::Missed);
-        }
-        self.heard.recv().await
-    }
-}
-
 impl Watch for Watcher {
     fn next(&mut self) -> Pending<'_, Option<Happening>> {
-        Box::pin(self.hear())
+        Box::pin(poll_fn(|context| self.ear.poll(context)))
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.heard.close();
         let mut sessions = locked(&self.sessions);
-        let Some(lines) = sessions.get_mut(&self.session) else {
+        let Some(ears) = sessions.get_mut(&self.session) else {
             return;
         };
-        lines.retain(|line| !line.way.is_closed());
-        if lines.is_empty() {
+        ears.retain(|ear| !Arc::ptr_eq(ear, &self.ear));
+        if ears.is_empty() {
             sessions.remove(&self.session);
         }
     }

@@ -35,7 +35,7 @@ use talaria_store::leases;
 use tokio_util::sync::CancellationToken;
 
 use self::begin::{Begin, Begun};
-use self::end::{Ended, Rest};
+use self::end::{Ended, Rest, Unwritten};
 use self::host::TurnHost;
 use self::recent::History;
 use crate::files::fetch;
@@ -87,7 +87,11 @@ pub(crate) async fn take_turn(shared: &Arc<Shared>, mut begun: Box<Begun>) -> Ne
     let active = match register(shared, &begun, &stop) {
         Ok(active) => active,
         Err(failure) => {
-            end::settle(shared, &begun, (&[], Vec::new()), Ended::Failed(failure)).await;
+            let nothing = Unwritten {
+                next: 1,
+                events: Vec::new(),
+            };
+            end::settle(shared, &begun, (&[], nothing), Ended::Failed(failure)).await;
             return Next::Again;
         }
     };

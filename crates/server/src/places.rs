@@ -8,6 +8,12 @@ use talaria_domain::address::Address;
 use talaria_domain::ids::SessionId;
 use talaria_domain::names::ProfileName;
 use talaria_domain::principal::PrincipalKey;
+use talaria_store::{Tx, sessions};
+
+use crate::access::keys::Caller;
+use crate::error::ApiError;
+use crate::shared::App;
+use crate::surfaces;
 
 /// How many are remembered: some megabytes.
 const MOST: usize = 10_000;
@@ -21,6 +27,37 @@ pub(crate) struct Places(Mutex<HashMap<SessionId, (PrincipalKey, Place)>>);
 pub(crate) struct Place {
     pub(crate) address: Address,
     pub(crate) profile: ProfileName,
+}
+
+impl Place {
+    /// Where this caller's conversation takes place. Somebody else's is not found.
+    pub(crate) async fn find(
+        app: &App,
+        caller: &Caller,
+        session: SessionId,
+    ) -> Result<Self, ApiError> {
+        let owner = caller.owner();
+        if let Some(place) = app.places.of(session, owner) {
+            return Ok(place);
+        }
+        let work = move |tx: &mut Tx<'_>| {
+            let session = sessions::get_owned(tx, owner, session)?;
+            sessions::origin(tx, session.key)
+        };
+        let key = app.shared.ledger.read(work).await?;
+        let elsewhere = || ApiError::Conflict {
+            message: format!(
+                "this conversation takes place on {}: write there",
+                key.platform
+            ),
+        };
+        let place = Self {
+            address: surfaces::place(&key).ok_or_else(elsewhere)?,
+            profile: key.profile,
+        };
+        app.places.remember(session, owner, &place);
+        Ok(place)
+    }
 }
 
 impl Places {

@@ -125,7 +125,9 @@ pub(crate) async fn answer(
         received_at: now,
     };
     match app.shared.intake.accept(event).await {
-        Ok(Accepted::Recorded { .. } | Accepted::Duplicate { .. }) => {}
+        Ok(
+            Accepted::Recorded { .. } | Accepted::CrowdedOut { .. } | Accepted::Duplicate { .. },
+        ) => {}
         Ok(Accepted::Refused { .. }) => {
             let message = "the gateway does not accept messages with this key".to_owned();
             return Err(ApiError::Forbidden { message });

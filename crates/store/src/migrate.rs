@@ -65,6 +65,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0008_schedules.sql"),
         postgres: include_str!("../migrations/0008_schedules.sql"),
     },
+    Migration {
+        number: 9,
+        name: "keys by time",
+        sqlite: include_str!("../migrations/0009_keys_by_time.sqlite.sql"),
+        postgres: include_str!("../migrations/0009_keys_by_time.postgres.sql"),
+    },
 ];
 
 impl Migration {

@@ -287,18 +287,33 @@ fn write_down(
     Ok(())
 }
 
+/// How a run comes to its end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conclusion<'a> {
+    /// The number that its next event has, as far as its owner knows.
+    pub next: i64,
+    /// Its last events.
+    pub events: &'a [RunEvent],
+    /// How it ends.
+    pub outcome: &'a RunOutcome,
+}
+
 /// Journals the last events of a run and ends it; gives the number of the first. The end itself has the number after
 /// them and no row: what the run's own row says of it is not written down twice.
 pub fn conclude(
     tx: &mut Tx<'_>,
     lease: &Lease,
     run: RunId,
-    (events, outcome): (&[RunEvent], &RunOutcome),
+    conclusion: Conclusion<'_>,
     at: Timestamp,
 ) -> Result<i64> {
+    let Conclusion {
+        next: first,
+        events,
+        outcome,
+    } = conclusion;
     let (_, to) = end_of(outcome);
     let count = i64::try_from(events.len() + 1).unwrap_or(i64::MAX);
-    let first = next_seq(tx, run)?;
     let is_ended = tx.execute(
         "UPDATE runs SET next_seq = ?8 + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
          WHERE run_id = ?1 AND epoch = ?5 AND state = 'running' AND next_seq = ?8
@@ -318,7 +333,7 @@ pub fn conclude(
         write_down(tx, run, first, events, at)?;
         return Ok(first);
     }
-    // It is not simply running: every step is looked at.
+    // It is not simply running, or somebody else wrote into its journal: every step is looked at.
     let first = append_all(tx, lease, run, events, at)?;
     let mut row = admitted_under(tx, lease, run)?;
     if row.state == RunState::Waiting {

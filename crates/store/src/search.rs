@@ -83,8 +83,8 @@ const fn is_unspaced(char: char) -> bool {
 
 /// How many entries the writer looks at together on SQLite.
 const BATCH: u32 = 256;
-/// How many may be missing in the index: looking through them takes a search some milliseconds.
-const BACKLOG: i64 = 16_384;
+/// How many may be missing in the index: looking through them takes a search some tens of milliseconds.
+const BACKLOG: i64 = 131_072;
 
 /// An entry was appended: adds it, or some that have waited for too long.
 pub(crate) fn note(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
@@ -136,12 +136,32 @@ fn look_through(
     let after = indexed_to(tx)?;
     let mut recent: Vec<Hit> = tx.rows(
         "SELECT session_id, seq, text, at FROM transcripts
-         WHERE entry_id > ?1 AND owner = ?2 AND visibility <> ?3 ORDER BY entry_id DESC",
-        bind![after, owner, Visibility::Undone.as_str()],
+         WHERE entry_id > ?1 AND owner = ?2 AND visibility <> ?3 AND (text LIKE ?4 OR text GLOB ?5)
+         ORDER BY entry_id DESC",
+        bind![
+            after,
+            owner,
+            Visibility::Undone.as_str(),
+            longest_in(words),
+            BEYOND_ASCII
+        ],
         read,
     )?;
     recent.retain(|hit| words.is_subset(&terms(&hit.text)));
     Ok(recent)
+}
+
+/// Texts with other letters than those of ASCII: how they are cut into words, only [`terms`] knows.
+const BEYOND_ASCII: &str = "*[^\u{1}-~]*";
+
+/// A pattern that every text of ASCII with all of these words fits: the engine leaves most of the others out before they
+/// are cut into words.
+fn longest_in(words: &BTreeSet<String>) -> String {
+    let plain = words
+        .iter()
+        .filter(|word| word.is_ascii() && word.len() <= TERM_BYTES);
+    let longest = plain.max_by_key(|word| word.len());
+    longest.map_or_else(|| "%".to_owned(), |word| format!("%{word}%"))
 }
 
 fn read(row: &crate::tx::Row<'_>) -> Result<Hit> {

@@ -85,21 +85,33 @@ pub struct Led {
     pub is_new: bool,
     /// Whether it was made for this key. People can lead a key to a session that was made for another one.
     pub is_own: bool,
-    /// The last number in its transcript.
-    pub last_seq: i64,
+    /// How far it has come.
+    pub tail: Tail,
+}
+
+/// Where the next entry of a session's transcript goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// Whose session it is.
+    pub owner: PrincipalKey,
+    /// The last number in it.
+    pub last: i64,
 }
 
 /// The session that a key leads to, and what can be known about it on the way; makes the first one.
 pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     let key = opening.key_id;
-    let sql = "SELECT k.session_id, s.key_id, s.last_seq FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
-               WHERE k.key_id = ?1";
+    let sql = "SELECT k.session_id, s.key_id, s.owner, s.last_seq
+               FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id WHERE k.key_id = ?1";
     let known = tx.row(sql, bind![key], |row| {
         Ok(Led {
             session: row.get(0)?,
             is_new: false,
             is_own: row.get::<Option<SessionKeyId>>(1)? == Some(key),
-            last_seq: row.get::<Option<i64>>(2)?.unwrap_or(0),
+            tail: Tail {
+                owner: row.get::<Option<_>>(2)?.unwrap_or(opening.owner),
+                last: row.get::<Option<_>>(3)?.unwrap_or(0),
+            },
         })
     })?;
     if let Some(led) = known {
@@ -109,7 +121,10 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
         session: open(tx, opening, None)?,
         is_new: true,
         is_own: true,
-        last_seq: 0,
+        tail: Tail {
+            owner: opening.owner,
+            last: 0,
+        },
     })
 }
 
@@ -232,24 +247,32 @@ pub fn open_apart(tx: &mut Tx<'_>, apart: &Apart) -> Result<()> {
     Ok(())
 }
 
-/// The next `count` numbers in a session's transcript: the first of them, and whose it is. Also says that something
+/// Takes the next `count` numbers in a session's transcript, if it has come no further than this. Also says that something
 /// happened in it.
-pub(crate) fn next_entries(
+pub(crate) fn take_entries(
     tx: &mut Tx<'_>,
-    session: SessionId,
+    (session, last): (SessionId, i64),
     count: usize,
     at: Timestamp,
-) -> Result<(i64, PrincipalKey)> {
+) -> Result<bool> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    let sql = "SELECT last_seq, owner FROM sessions WHERE session_id = ?1";
-    let read: Option<(i64, _)> =
-        tx.row(sql, bind![session], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (last, owner) = found("session", session, read)?;
-    tx.execute(
-        "UPDATE sessions SET last_seq = ?3, updated_at = ?2 WHERE session_id = ?1",
-        bind![session, at, last + count],
+    let taken = tx.execute(
+        "UPDATE sessions SET last_seq = ?3, updated_at = ?2 WHERE session_id = ?1 AND last_seq = ?4",
+        bind![session, at, last + count, last],
     )?;
-    Ok((last + 1, owner))
+    Ok(taken == 1)
+}
+
+/// How far a session has come.
+pub(crate) fn tail(tx: &mut Tx<'_>, session: SessionId) -> Result<Tail> {
+    let sql = "SELECT owner, last_seq FROM sessions WHERE session_id = ?1";
+    let read = tx.row(sql, bind![session], |row| {
+        Ok(Tail {
+            owner: row.get(0)?,
+            last: row.get(1)?,
+        })
+    })?;
+    found("session", session, read)
 }
 
 /// Takes a number that no entry gets: what is shown of the session changes without one.

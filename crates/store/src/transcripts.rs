@@ -10,7 +10,7 @@ pub use talaria_domain::runner::Speaker;
 use crate::bind;
 use crate::error::{Result, StoreError};
 use crate::search;
-use crate::sessions;
+use crate::sessions::{self, Tail};
 use crate::tx::{Row, Tx};
 use crate::value::{from_json, to_json};
 
@@ -105,12 +105,25 @@ pub fn append(tx: &mut Tx<'_>, session: SessionId, said: &Utterance) -> Result<i
 
 /// Appends several to a session; gives the first one's number.
 pub fn append_all(tx: &mut Tx<'_>, session: SessionId, all: &[Utterance]) -> Result<i64> {
+    let tail = sessions::tail(tx, session)?;
+    append_after(tx, (session, tail), all)
+}
+
+/// The same for a session that had come this far when it was last looked at.
+pub fn append_after(
+    tx: &mut Tx<'_>,
+    (session, mut tail): (SessionId, Tail),
+    all: &[Utterance],
+) -> Result<i64> {
     let Some(last) = all.last() else {
         return Ok(0);
     };
-    let (first, owner) = sessions::next_entries(tx, session, all.len(), last.at)?;
+    while !sessions::take_entries(tx, (session, tail.last), all.len(), last.at)? {
+        tail = sessions::tail(tx, session)?;
+    }
+    let first = tail.last + 1;
     for (seq, said) in (first..).zip(all) {
-        append_one(tx, (session, owner, seq), said)?;
+        append_one(tx, (session, tail.owner, seq), said)?;
     }
     Ok(first)
 }

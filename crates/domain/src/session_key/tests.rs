@@ -141,6 +141,36 @@ fn the_id_never_changes_between_releases() {
     );
 }
 
+#[test]
+fn keys_of_chats_that_we_named_lie_in_the_order_of_their_naming() {
+    let key = |kind, chat: &str| {
+        SessionKey::derive(
+            &"assistant".into(),
+            &source(kind, chat, "", "u"),
+            Sharing::default(),
+        )
+        .id()
+    };
+    let named = |time: &str| format!("{time}-7000-8000-000000000001");
+    let keys =
+        ["0198c0de-0000", "0198c0de-0001", "0298c0de-0000"].map(|it| key(DIRECT, &named(it)));
+    assert!(keys.is_sorted(), "{keys:?}");
+    assert!(keys[0].0.to_string().starts_with("0198c0de0000"));
+    let same_time = key(DIRECT, "0198c0de-0000-7000-8000-000000000002");
+    assert_ne!(keys[0], same_time, "the rest tells them apart");
+    // What has no time of ours, or is no chat with one person, stays all digest.
+    for (kind, chat) in [
+        (DIRECT, "0198c0de-0000-4000-8000-000000000001"),
+        (DIRECT, "0198c0de00007000800000000000000001"),
+        (GROUP, "0198c0de-0000-7000-8000-000000000001"),
+    ] {
+        assert!(
+            !key(kind, chat).0.to_string().starts_with("0198c0de"),
+            "{chat}"
+        );
+    }
+}
+
 /// Fields made of few characters, separators among them, so that a joined text would collide soon.
 fn tricky() -> impl Strategy<Value = String> {
     "[a:/|\\x00\u{1f}]{0,4}"

@@ -19,7 +19,7 @@ use talaria_store::inbox::{self, Arrival, InboxRow};
 use talaria_store::kept::Kept;
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::runs::{self, Admission};
-use talaria_store::sessions::{self, Led};
+use talaria_store::sessions::{self, Led, Tail};
 use talaria_store::{Conflict, Result, StoreError, Tx};
 
 use super::envelope::{self, Company};
@@ -85,8 +85,8 @@ pub(crate) struct Begun {
     pub(crate) history: Option<History>,
     /// The same once the runner has seen it.
     shown: Mutex<Option<History>>,
-    /// The last number of the session when it began, if that was looked at.
-    pub(crate) last: Option<i64>,
+    /// How far the session had come when it began, if that was looked at.
+    pub(crate) tail: Option<Tail>,
     pub(crate) key: SessionKeyId,
     /// The task that it does for another run.
     pub(crate) errand: Option<Errand>,
@@ -200,7 +200,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
         row,
         run,
         before,
-        last: None,
+        tail: None,
     };
     go_on(tx, shared, claimed, &key)
 }
@@ -212,8 +212,8 @@ struct Claimed {
     run: RunId,
     /// The run that had it before.
     before: Option<RunId>,
-    /// The last number of its session, if that was looked at.
-    last: Option<i64>,
+    /// How far its session had come, if that was looked at.
+    tail: Option<Tail>,
 }
 
 /// Begins the turn for what arrives just now, in a lane where nothing else is; none if somebody has the lane.
@@ -223,6 +223,7 @@ pub(crate) fn begin_at_once(
     arrival: &Arrival,
     led: Led,
 ) -> Result<Option<Begin>> {
+    // Also if the session is new: one with its id may have been erased, and its lease is there for longer.
     let Ok(lease) = claim(tx, shared, led.session)? else {
         return Ok(None);
     };
@@ -240,7 +241,7 @@ pub(crate) fn begin_at_once(
         row,
         run,
         before: None,
-        last: Some(led.last_seq),
+        tail: Some(led.tail),
     };
     let mut begin = go_on(tx, shared, claimed, key)?;
     if let Begin::Turn(begun) = &mut begin {
@@ -332,7 +333,7 @@ fn gather(
         row,
         run,
         before,
-        last,
+        tail,
     } = claimed;
     let source = Source::of(&row.event.address, &row.event.principal);
     let company = if own.profile.profile.sharing.is_shared(&source) {
@@ -373,7 +374,7 @@ fn gather(
         company,
         history: None,
         shown: Mutex::default(),
-        last,
+        tail,
         is_alone: false,
         key: key.id(),
         errand,
@@ -413,7 +414,7 @@ fn together(tx: &mut Tx<'_>, shared: &Shared, claimed: &Claimed) -> Result<Vec<E
 /// What was said before, as far as that has to be looked for: kept since the last turn, or in the ledger.
 fn before_it(tx: &mut Tx<'_>, shared: &Shared, begun: &Begun) -> Result<Option<History>> {
     let is_brought = begun.wishes().is_some_and(|it| it.history.is_some());
-    match begun.last {
+    match begun.tail.map(|tail| tail.last) {
         _ if is_brought => Ok(None),
         Some(0) => Ok(Some(History::new())),
         Some(last) => match shared.recents.take(begun.session(), last) {

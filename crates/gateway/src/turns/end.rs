@@ -9,7 +9,8 @@ use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome};
 use talaria_domain::runner::{Said, Speaker};
-use talaria_store::{Result, StoreError, Tx, inbox, leases, runs};
+use talaria_store::runs::{self, Conclusion};
+use talaria_store::{Result, StoreError, Tx, inbox, leases, transcripts};
 
 use super::begin::{self, Begin, Begun};
 use super::{LEDGER_PAUSE, errand, history};
@@ -58,7 +59,7 @@ pub(crate) enum Rest {
 pub(crate) async fn settle(
     shared: &Arc<Shared>,
     begun: &Arc<Begun>,
-    (journal, unwritten): (&[RunEvent], Vec<RunEvent>),
+    (journal, unwritten): (&[RunEvent], Unwritten),
     ended: Ended,
 ) -> Rest {
     let record = record::record(journal);
@@ -105,8 +106,15 @@ pub(crate) async fn settle(
 /// What a run said at last.
 pub(super) struct LastWords {
     pub(super) record: Record,
-    /// What is not in the journal yet.
-    unwritten: Vec<RunEvent>,
+    unwritten: Unwritten,
+}
+
+/// What of a run is not in the ledger's journal yet.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    /// The number that the first of it will have.
+    pub(crate) next: i64,
+    pub(crate) events: Vec<RunEvent>,
 }
 
 /// What became of the end of a turn.
@@ -150,14 +158,14 @@ fn write(
 
 /// What was said is kept for the next turn, if nothing else was said or taken back since this one began.
 fn remembered(shared: &Shared, begun: &Begun, record: &Record, first: i64) {
-    let (Some(mut history), Some(last)) = (begun.take_shown(), begun.last) else {
+    let (Some(mut history), Some(tail)) = (begun.take_shown(), begun.tail) else {
         return;
     };
     let asked = Said::plain(Speaker::User, begun.prompt());
     let said = std::iter::once(asked).chain(record.said.iter().cloned());
     let said: Vec<Said> = said.collect();
     // The ledger keeps a NUL as something else.
-    if first != last + 1 || said.iter().any(|said| said.text.contains('\0')) {
+    if first != tail.last + 1 || said.iter().any(|said| said.text.contains('\0')) {
         return;
     }
     history.extend((first..).zip(said));
@@ -275,7 +283,11 @@ pub(super) fn remember(
     let (session, run, now) = (begun.session(), Some(begun.run), shared.now());
     let asked = Said::plain(Speaker::User, begun.prompt());
     let all = std::iter::once(&asked).chain(said);
-    history::append_all(tx, session, run, all, now)
+    let all = history::utterances(all, run, now);
+    match begun.tail {
+        Some(tail) => transcripts::append_after(tx, (session, tail), &all),
+        None => transcripts::append_all(tx, session, &all),
+    }
 }
 
 /// The run's last words in its journal, and its end.
@@ -287,8 +299,13 @@ pub(super) fn close(
     outcome: &RunOutcome,
 ) -> Result<Vec<Happening>> {
     let (run, now) = (begun.run, shared.now());
-    let events = &last_words.unwritten;
-    let first = runs::conclude(tx, &begun.lease, run, (events, outcome), now)?;
+    let Unwritten { next, events } = &last_words.unwritten;
+    let conclusion = Conclusion {
+        next: *next,
+        events,
+        outcome,
+    };
+    let first = runs::conclude(tx, &begun.lease, run, conclusion, now)?;
     let end = RunEvent::Ended(outcome.clone());
     let told = (first..).zip(events.iter().cloned().chain([end]));
     Ok(told

@@ -57,19 +57,16 @@ pub(crate) fn append(
     said: &Said,
     at: Timestamp,
 ) -> Result<()> {
-    append_all(tx, session, run, [said], at).map(drop)
+    transcripts::append(tx, session, &utterance(said, run, at)).map(drop)
 }
 
-/// Appends several to a session's transcript; gives the number of the first.
-pub(crate) fn append_all<'a>(
-    tx: &mut Tx<'_>,
-    session: SessionId,
+/// What was said, as the transcript takes it.
+pub(crate) fn utterances<'a>(
+    said: impl Iterator<Item = &'a Said>,
     run: Option<RunId>,
-    said: impl IntoIterator<Item = &'a Said>,
     at: Timestamp,
-) -> Result<i64> {
-    let all: Vec<Utterance> = said.into_iter().map(|it| utterance(it, run, at)).collect();
-    transcripts::append_all(tx, session, &all)
+) -> Vec<Utterance> {
+    said.map(|it| utterance(it, run, at)).collect()
 }
 
 fn utterance(said: &Said, run: Option<RunId>, at: Timestamp) -> Utterance {

@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::begin::Begun;
+use super::end::Unwritten;
 use super::envelope;
 use super::growing::{Growing, Show};
 use super::reach::TurnReach;
@@ -49,6 +50,8 @@ struct Progress {
     journal: Vec<RunEvent>,
     /// What of that is not in the ledger yet.
     unwritten: Vec<RunEvent>,
+    /// The number that the next event has in the ledger, as far as we know.
+    next: i64,
     /// What people are shown of it.
     growing: Growing,
 }
@@ -65,6 +68,7 @@ impl TurnHost {
                 at: shared.now(),
                 journal: Vec::new(),
                 unwritten: Vec::new(),
+                next: 1,
                 growing: Growing::default(),
             }),
             behind: Notify::new(),
@@ -86,9 +90,12 @@ impl TurnHost {
     }
 
     /// What the run yielded, without the deltas, and what of that is not in the ledger yet.
-    pub(crate) fn last_words(&self) -> (Vec<RunEvent>, Vec<RunEvent>) {
+    pub(crate) fn last_words(&self) -> (Vec<RunEvent>, Unwritten) {
         let mut progress = self.progress();
-        let unwritten = std::mem::take(&mut progress.unwritten);
+        let unwritten = Unwritten {
+            next: progress.next,
+            events: std::mem::take(&mut progress.unwritten),
+        };
         (progress.journal.clone(), unwritten)
     }
 
@@ -116,6 +123,7 @@ impl TurnHost {
     pub(super) fn tell(&self, first: i64, events: Vec<RunEvent>) {
         let run = self.begun.run;
         for (seq, what) in (first..).zip(events) {
+            self.progress().next = seq + 1;
             let happening = Happening::Yielded { run, seq, what };
             self.shared.watchers.tell(self.session(), happening);
         }
@@ -245,7 +253,11 @@ impl TurnHost {
             .map_err(|error| self.lost(&error))?;
         for (seq, text) in &taken {
             let what = RunEvent::Steered { text: text.clone() };
-            self.progress().journal.push(what.clone());
+            {
+                let mut progress = self.progress();
+                progress.journal.push(what.clone());
+                progress.next = seq + 1;
+            }
             let (run, seq) = (self.begun.run, *seq);
             let happening = Happening::Yielded { run, seq, what };
             self.shared.watchers.tell(self.session(), happening);

@@ -18,10 +18,11 @@ use talaria_domain::principal::Principal;
 use talaria_store::{Tx, inbox, sessions};
 
 use super::completions::asked::Memory;
-use super::once::{self, Fresh};
+use super::once::Fresh;
 use super::refusal::Refusal;
 use crate::access::keys::Caller;
 use crate::error::ApiError;
+use crate::places::Place;
 use crate::shared::App;
 use crate::surfaces;
 
@@ -80,8 +81,6 @@ pub(super) struct Order {
     profile: Option<ProfileName>,
     principal: Principal,
     at: Timestamp,
-    /// Whether its conversation begins with it.
-    is_first: bool,
     /// Whether it may be handed in twice.
     is_kept: bool,
 }
@@ -134,7 +133,6 @@ impl Turn {
                 profile: None,
                 principal,
                 at,
-                is_first: false,
                 is_kept: true,
             }),
         })
@@ -147,27 +145,15 @@ async fn place(app: &App, asker: &Asker) -> Result<(Address, Option<ProfileName>
         let chat = app.shared.ids.next(app.now()).to_string();
         return Ok((surfaces::program(ChatId::from(chat)), asker.profile.clone()));
     };
-    let owner = asker.caller.owner();
-    let work = move |tx: &mut Tx<'_>| {
-        let session = sessions::get_owned(tx, owner, session)?;
-        sessions::origin(tx, session.key)
-    };
-    let key = app.shared.ledger.read(work).await?;
-    let elsewhere = || ApiError::Conflict {
-        message: format!(
-            "this conversation takes place on {}: write there",
-            key.platform
-        ),
-    };
-    let address = surfaces::place(&key).ok_or_else(elsewhere)?;
-    if asker.profile.as_ref().is_some_and(|it| *it != key.profile) {
+    let Place { address, profile } = Place::find(app, &asker.caller, session).await?;
+    if asker.profile.as_ref().is_some_and(|it| *it != profile) {
         let message = format!(
             "this conversation is one of the profile {:?}: name that one as the model, or begin another conversation",
-            key.profile.as_str()
+            profile.as_str()
         );
         return Err(ApiError::Conflict { message }.into());
     }
-    Ok((address, Some(key.profile)))
+    Ok((address, Some(profile)))
 }
 
 /// What became of a turn that was handed in.
@@ -193,7 +179,6 @@ impl Order {
             profile,
             principal: asker.caller.principal.clone(),
             at: app.now(),
-            is_first: asker.session.is_none(),
         }))
     }
 
@@ -210,15 +195,13 @@ impl Order {
         content: Content,
     ) -> Result<Taken, Refusal> {
         match app.shared.intake.accept(self.said(content)).await {
-            Ok(Accepted::Recorded { session, .. }) => {
-                self.ensure_room(app).await?;
-                Ok(Taken::Now(Box::new(Turn {
-                    event: self.event,
-                    session,
-                    at: self.at,
-                    order: Arc::clone(self),
-                })))
-            }
+            Ok(Accepted::Recorded { session, .. }) => Ok(Taken::Now(Box::new(Turn {
+                event: self.event,
+                session,
+                at: self.at,
+                order: Arc::clone(self),
+            }))),
+            Ok(Accepted::CrowdedOut { .. }) => Err(Refusal::queue_full()),
             Ok(Accepted::Duplicate { first }) => {
                 let turn = Turn::find(app, caller, first).await?;
                 Ok(Taken::Before(Box::new(turn)))
@@ -233,19 +216,6 @@ impl Order {
             }
             Err(NotAccepted { reason }) => Err(ApiError::Unavailable { cause: reason }.into()),
         }
-    }
-
-    /// A conversation takes only so many that wait. One that begins with this turn has room.
-    async fn ensure_room(&self, app: &App) -> Result<(), Refusal> {
-        if self.is_first {
-            return Ok(());
-        }
-        let event = self.event;
-        let row = app.shared.ledger.read(move |tx| inbox::get(tx, event));
-        if once::is_crowded_out(&row.await?) {
-            return Err(Refusal::queue_full());
-        }
-        Ok(())
     }
 
     /// What is said, as intake takes it.

@@ -27,7 +27,6 @@ use crate::input::{Filters, Named, Page, Sent};
 use crate::output;
 use crate::places::Place;
 use crate::shared::App;
-use crate::surfaces;
 
 /// How long a client's own id may be.
 const CLIENT_ID: usize = 128;
@@ -142,34 +141,9 @@ async fn post(
         let expected = format!("expected 1 to {CLIENT_ID} visible ASCII characters");
         return Err(ApiError::bad("id", expected));
     }
-    let place = whereabouts(&app, &caller, session).await?;
+    let place = Place::find(&app, &caller, session).await?;
     let event = event(&app, caller.clone(), place, asked);
     answer(app.shared.intake.accept(event).await, &caller)
-}
-
-/// The place that a conversation is at.
-async fn whereabouts(app: &App, caller: &Caller, session: SessionId) -> Result<Place, ApiError> {
-    let owner = caller.owner();
-    if let Some(place) = app.places.of(session, owner) {
-        return Ok(place);
-    }
-    let work = move |tx: &mut Tx<'_>| {
-        let session = sessions::get_owned(tx, owner, session)?;
-        sessions::origin(tx, session.key)
-    };
-    let key = app.shared.ledger.read(work).await?;
-    let elsewhere = || ApiError::Conflict {
-        message: format!(
-            "this conversation takes place on {}: write there",
-            key.platform
-        ),
-    };
-    let place = Place {
-        address: surfaces::place(&key).ok_or_else(elsewhere)?,
-        profile: key.profile,
-    };
-    app.places.remember(session, owner, &place);
-    Ok(place)
 }
 
 fn event(app: &App, caller: Caller, place: Place, asked: Posting) -> Event {
@@ -216,7 +190,7 @@ fn event(app: &App, caller: Caller, place: Place, asked: Posting) -> Event {
 
 fn answer(accepted: Result<Accepted, NotAccepted>, caller: &Caller) -> Result<Response, ApiError> {
     match accepted {
-        Ok(Accepted::Recorded { event, session }) => {
+        Ok(Accepted::Recorded { event, session } | Accepted::CrowdedOut { event, session }) => {
             let body = Recorded {
                 event_id: event,
                 session_id: session,

@@ -4,11 +4,11 @@
 mod checkpoint;
 mod connection;
 mod copy;
+mod desk;
 mod inline;
 mod lock;
 mod pool;
 mod writer;
-mod writing;
 
 pub(crate) use connection::read_value;
 pub(crate) use copy::StoreCopy;

@@ -36,7 +36,7 @@ both_engines! {
             let row = inbox::record_claimed(tx, &arrival, led.session, (&lease, run))?;
             Ok((led, lease, row))
         }).await;
-        assert!(led.is_new && led.is_own && led.last_seq == 0, "{led:?}");
+        assert!(led.is_new && led.is_own && led.tail.last == 0, "{led:?}");
         assert_eq!(world.read(move |tx| inbox::get(tx, first)).await, row);
         assert_eq!((row.state, row.attempts, row.run), (InboxState::Claimed, 1, Some(run)));
         assert_eq!(world.write(move |tx| inbox::lead(tx, &again)).await, Met::Before { first });

@@ -12,7 +12,8 @@ use talaria_store::maintenance::integrity;
 use talaria_store::maintenance::prune::{Retention, prune};
 use talaria_store::maintenance::rescue::rescue;
 use talaria_store::questions::{self, Asked, Given, Question};
-use talaria_store::{Conflict, Result, StoreError, Tx, Wake, bind, leases, runs};
+use talaria_store::runs::{self, Conclusion};
+use talaria_store::{Conflict, Result, StoreError, Tx, Wake, bind, leases};
 
 use crate::world::{World, direct_chat, person};
 
@@ -233,7 +234,7 @@ both_engines! {
         let (run, at) = (asked.run, world.now());
         world.write(move |tx| {
             let outcome = RunOutcome::completed(Usage::default());
-            runs::conclude(tx, &lane, run, (&[], &outcome), at)
+            runs::conclude(tx, &lane, run, Conclusion { next: 1, events: &[], outcome: &outcome }, at)
         }).await;
         let journal = world.read(move |tx| runs::journal(tx, run, 0, 100)).await;
         assert!(matches!(journal.last(), Some((_, RunEvent::Ended(_)))), "{journal:?}");

@@ -3,10 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use talaria_domain::address::ChatKind;
+use talaria_domain::ids::SessionId;
+use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::maintenance::integrity;
+use talaria_store::sessions::{self, Opening};
 use talaria_store::{Ledger, Refusal, Result, StoreError, Tx};
 
-use crate::world::World;
+use crate::world::{World, person};
 
 fn add_a_newer_migration(tx: &mut Tx<'_>) -> Result<u64> {
     tx.execute(
@@ -29,15 +33,31 @@ async fn refused(url: &str) -> StoreError {
     }
 }
 
+/// A chat that we named ourselves.
+fn web_chat(world: &World) -> Opening {
+    let session = world.id(SessionId::from_bytes);
+    let source = Source {
+        platform: "web".into(),
+        account: "default".into(),
+        chat_kind: ChatKind::Direct,
+        chat: Some("0198c0de-0000-7000-8000-000000000001".into()),
+        thread: None,
+        participant: None,
+    };
+    let key = SessionKey::derive(&"assistant".into(), &source, Sharing::default());
+    let owner = person("ada").key();
+    Opening::of(key, owner, session, world.now())
+}
+
 both_engines! {
     async fn a_newer_store_is_refused_and_untouched(world) {
         world.says("ada", "hello").await;
         world.write(add_a_newer_migration).await;
         world.ledger.close().await;
-        let known = 8;
+        let known = 9;
         let error = refused(&world.settings.url).await;
         assert_eq!(error, Refusal::Newer { found: 99, known }.into());
-        let sentence = "the store has schema 99, this binary knows up to 8: use the newer binary, or restore a backup";
+        let sentence = "the store has schema 99, this binary knows up to 9: use the newer binary, or restore a backup";
         assert_eq!(error.to_string(), sentence);
         undo(&world.settings.url, "DELETE FROM migrations WHERE number = 99").await;
     }
@@ -48,6 +68,30 @@ both_engines! {
         assert_eq!(refused(&world.settings.url).await, Refusal::Different { number: 1 }.into());
         let checksum = blake3::hash(include_bytes!("../../migrations/0001_ledger.sql")).to_hex();
         undo(&world.settings.url, &format!("UPDATE migrations SET checksum = '{checksum}' WHERE number = 1")).await;
+    }
+
+    async fn a_chat_whose_key_did_not_begin_with_its_time_is_found_after_an_update(world) {
+        let opening = web_chat(world);
+        let first = opening.clone();
+        let session = world.write(move |tx| sessions::resolve(tx, &first)).await;
+        world.ledger.close().await;
+        let old = if world.settings.url.starts_with("sqlite:") {
+            "CAST(x'fafbfcfdfeff' || SUBSTR(key_id, 7) AS BLOB)"
+        } else {
+            "DECODE('fafbfcfdfeff', 'hex') || SUBSTR(key_id, 7)"
+        };
+        for table in ["session_keys", "session_origins", "sessions"] {
+            undo(&world.settings.url, &format!("UPDATE {table} SET key_id = {old}")).await;
+        }
+        undo(&world.settings.url, "DELETE FROM migrations WHERE number = 9").await;
+        let again = Ledger::open_with(world.settings.clone()).await.unwrap();
+        let found = again.write(move |tx| {
+            let key = opening.key_id();
+            Ok((sessions::resolve(tx, &opening)?, sessions::get(tx, session)?.key == key, sessions::origin(tx, key)?))
+        }).await.unwrap();
+        assert_eq!((found.0, found.1), (session, true));
+        assert_eq!(found.2.platform.as_str(), "web");
+        again.close().await;
     }
 
     async fn opening_again_changes_nothing(world) {

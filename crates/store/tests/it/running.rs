@@ -7,16 +7,20 @@ use talaria_domain::machine::RunState;
 use talaria_domain::run::{Action, FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::scope::StateScope;
 use talaria_store::leases::Lease;
-use talaria_store::runs::{self, Admission, Run};
+use talaria_store::runs::{self, Admission, Conclusion, Run};
 use talaria_store::{Conflict, StoreError, views};
 
 use crate::world::{TTL, World};
 
 /// A run of ada's that works, and the lease of its lane.
 async fn under_way(world: &World) -> (RunId, Lease) {
-    let (_, session) = world.says("ada", "think").await;
+    under_way_for(world, "ada").await
+}
+
+async fn under_way_for(world: &World, who: &str) -> (RunId, Lease) {
+    let (_, session) = world.says(who, "think").await;
     let lane = world.lane(session, "north").await;
-    let run = world.admits("ada", &lane).await;
+    let run = world.admits(who, &lane).await;
     let (lease, at) = (lane.clone(), world.now());
     world
         .write(move |tx| runs::start(tx, &lease, run, at))
@@ -109,6 +113,44 @@ fn admission(world: &World, session: SessionId) -> Admission {
     }
 }
 
+async fn ends_after_one(world: &World, who: &str, next: i64) {
+    let (run, lane) = under_way_for(world, who).await;
+    assert_eq!(journals(world, &lane, run, log("one")).await, 1);
+    let (outcome, at) = (RunOutcome::completed(Usage::default()), world.now());
+    let end = outcome.clone();
+    let concluded = world.write(move |tx| {
+        let conclusion = Conclusion {
+            next,
+            events: &[log("two")],
+            outcome: &end,
+        };
+        runs::conclude(tx, &lane, run, conclusion, at)
+    });
+    assert_eq!(concluded.await, 2);
+    let all = [
+        (1, log("one")),
+        (2, log("two")),
+        (3, RunEvent::Ended(outcome)),
+    ];
+    for (after, limit, expected) in [
+        (0, 100, &all[..]),
+        (0, 2, &all[..2]),
+        (2, 100, &all[2..]),
+        (3, 100, &[]),
+    ] {
+        let page = world
+            .read(move |tx| runs::journal(tx, run, after, limit))
+            .await;
+        assert_eq!(page, expected, "after {after}");
+    }
+    let seen = world.read(move |tx| views::journal(tx, run, 100)).await;
+    let seen: Vec<_> = seen
+        .into_iter()
+        .map(|line| (line.seq, line.event))
+        .collect();
+    assert_eq!(seen, all, "operators see the same");
+}
+
 both_engines! {
     async fn what_is_taken_away_is_numbered_with_the_rest_whoever_has_the_lane(world) {
         let (run, lane) = under_way(world).await;
@@ -150,20 +192,10 @@ both_engines! {
     }
 
     async fn the_end_of_a_run_has_the_last_number_and_is_told_once(world) {
-        let (run, lane) = under_way(world).await;
-        assert_eq!(journals(world, &lane, run, log("one")).await, 1);
-        let (outcome, at) = (RunOutcome::completed(Usage::default()), world.now());
-        let end = outcome.clone();
-        let first = world.write(move |tx| runs::conclude(tx, &lane, run, (&[log("two")], &end), at)).await;
-        assert_eq!(first, 2);
-        let all = [(1, log("one")), (2, log("two")), (3, RunEvent::Ended(outcome))];
-        for (after, limit, expected) in [(0, 100, &all[..]), (0, 2, &all[..2]), (2, 100, &all[2..]), (3, 100, &[])] {
-            let page = world.read(move |tx| runs::journal(tx, run, after, limit)).await;
-            assert_eq!(page, expected, "after {after}");
+        // Its owner knows the next number, or does not know that somebody else took one.
+        for (who, next) in [("ada", 2), ("bob", 1)] {
+            ends_after_one(world, who, next).await;
         }
-        let seen = world.read(move |tx| views::journal(tx, run, 100)).await;
-        let seen: Vec<_> = seen.into_iter().map(|line| (line.seq, line.event)).collect();
-        assert_eq!(seen, all, "operators see the same");
     }
 
     async fn a_run_that_others_end_says_nothing_of_its_end(world) {

@@ -89,7 +89,9 @@ async fn stop(app: &App, order: &Order) -> Result<(), ApiError> {
         return Ok(());
     }
     match app.shared.intake.accept(command(app, order)).await {
-        Ok(Accepted::Recorded { .. } | Accepted::Duplicate { .. }) => Ok(()),
+        Ok(
+            Accepted::Recorded { .. } | Accepted::CrowdedOut { .. } | Accepted::Duplicate { .. },
+        ) => Ok(()),
         Ok(Accepted::Refused { reason }) => Err(ApiError::Unavailable { cause: reason }),
         Err(refused) => Err(ApiError::Unavailable {
             cause: refused.reason,

@@ -9,10 +9,9 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, ErrorCode, OpenFlags, Statement};
 use talaria_domain::clock::{Clock, Timestamp};
 
-use crate::dialect::Dialect;
 use crate::engine::{Access, Durability};
 use crate::error::{Refusal, Result, StoreError};
-use crate::tx::{Connection, EachRow, Row};
+use crate::tx::{EachRow, Row};
 use crate::value::{Value, storable};
 
 /// Texts kept prepared per connection: more than the ledger has.
@@ -59,12 +58,13 @@ impl SqliteConnection {
             Durability::Power => "FULL",
             Durability::Process => "NORMAL",
         };
-        self.batch(&format!(
+        // The engine looks through the pages that it holds after most commits; what it does not hold, the system does.
+        self.run_batch(&format!(
             "PRAGMA busy_timeout = 5000;
              PRAGMA journal_mode = WAL;
              PRAGMA synchronous = {synchronous};
              PRAGMA temp_store = MEMORY;
-             PRAGMA cache_size = -65536;
+             PRAGMA cache_size = -16384;
              PRAGMA wal_autocheckpoint = 0;
              PRAGMA journal_size_limit = 67108864;"
         ))
@@ -72,7 +72,7 @@ impl SqliteConnection {
 
     /// Sets the connection up to read and to do nothing else.
     pub(crate) fn prepare_reader(&mut self) -> Result<()> {
-        self.batch(
+        self.run_batch(
             "PRAGMA busy_timeout = 5000;
              PRAGMA temp_store = MEMORY;
              PRAGMA query_only = ON;",
@@ -155,39 +155,6 @@ impl SqliteConnection {
     /// Whether a transaction is open. A full disk can end one without being asked.
     pub(crate) fn is_in_transaction(&self) -> bool {
         !self.raw.is_autocommit()
-    }
-}
-
-impl Connection for SqliteConnection {
-    fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
-        self.execute_text(sql, values)
-    }
-
-    fn query(
-        &mut self,
-        sql: &'static str,
-        values: &[Value<'_>],
-        each: &mut EachRow<'_>,
-    ) -> Result<()> {
-        let mut statement = self.prepare(sql)?;
-        query(&mut statement, values, each, |error| self.classify(&error))
-    }
-
-    fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
-        self.execute_text(Self::plain(sql), values)?;
-        Ok(self.last_number())
-    }
-
-    fn batch(&mut self, sql: &str) -> Result<()> {
-        self.run_batch(sql)
-    }
-
-    fn now(&mut self) -> Result<Timestamp> {
-        Ok(self.time())
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::Sqlite
     }
 }
 

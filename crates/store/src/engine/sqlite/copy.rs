@@ -7,10 +7,11 @@ use std::sync::Arc;
 use talaria_domain::clock::SystemClock;
 
 use super::connection::SqliteConnection;
+use super::desk::Desk;
 use crate::engine::{Access, Durability};
 use crate::error::{Refusal, Result};
 use crate::migrate;
-use crate::tx::{Connection as _, Row, Tx};
+use crate::tx::{Row, Tx};
 
 /// A copy under way. Dropped before it is finished, it leaves nothing.
 pub(crate) struct StoreCopy {
@@ -43,8 +44,8 @@ impl StoreCopy {
         copy.with(|connection| {
             connection.prepare_writer(Durability::Power)?;
             // One file, so that there is one thing to rename.
-            connection.batch("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE")?;
-            migrate::migrate(&mut Tx::on(connection))
+            connection.run_batch("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE")?;
+            migrate::migrate(&mut Tx::on(&mut Desk::at(connection)))
         })?;
         Ok(copy)
     }
@@ -61,12 +62,12 @@ impl StoreCopy {
 
     /// Does what derived tables need.
     pub(crate) fn derive<T>(&mut self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
-        self.with(|connection| work(&mut Tx::on(connection)))
+        self.with(|connection| work(&mut Tx::on(&mut Desk::at(connection))))
     }
 
     /// Makes it whole and gives it its name.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.with(|connection| connection.batch("COMMIT"))?;
+        self.with(|connection| connection.run_batch("COMMIT"))?;
         self.connection = None;
         let named = std::fs::rename(&self.partial, &self.path);
         named.map_err(|error| {

@@ -6,6 +6,7 @@ use talaria_domain::clock::Clock;
 use tokio::sync::broadcast;
 
 use super::connection::SqliteConnection;
+use super::desk::Desk;
 use crate::engine::Access;
 use crate::error::Result;
 use crate::ledger::{Fate, Fates};
@@ -24,8 +25,8 @@ pub(crate) struct InlineEngine {
 impl InlineEngine {
     /// An empty store in memory.
     pub(crate) fn open(clock: Arc<dyn Clock>, wakes: broadcast::Sender<Wake>) -> Result<Self> {
-        let mut connection = SqliteConnection::in_memory(clock)?;
-        migrate::migrate(&mut Tx::on(&mut connection))?;
+        let connection = SqliteConnection::in_memory(clock)?;
+        migrate::migrate(&mut Tx::on(&mut Desk::at(&connection)))?;
         Ok(Self {
             connection: Mutex::new(connection),
             wakes,
@@ -57,9 +58,11 @@ impl InlineEngine {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         connection.edge("BEGIN IMMEDIATE")?;
-        let mut tx = Tx::on(&mut *connection);
+        let mut desk = Desk::at(&connection);
+        let mut tx = Tx::on(&mut desk);
         let ran = run_guarded(closure, &mut tx);
         let wakes = tx.into_wakes();
+        drop(desk);
         if ran.is_err() || access == Access::Read {
             connection.edge("ROLLBACK")?;
             return ran;

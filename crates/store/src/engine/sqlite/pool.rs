@@ -9,6 +9,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use super::checkpoint::Checkpoints;
 use super::connection::SqliteConnection;
+use super::desk::Desk;
 use super::lock::StoreLock;
 use super::writer;
 use crate::engine::{Access, Durability};
@@ -42,10 +43,10 @@ impl SqliteEngine {
         let lock = StoreLock::claim(path)?;
         let mut connection = SqliteConnection::open(path, Access::Write, Arc::clone(clock))?;
         // Looked at before anything is set: what is not ours, or not for us, stays as it is.
-        migrate::inspect(&mut Tx::on(&mut connection), path)?;
+        migrate::inspect(&mut Tx::on(&mut Desk::at(&connection)), path)?;
         connection.prepare_writer(durability)?;
         connection.edge("BEGIN IMMEDIATE")?;
-        migrate::migrate(&mut Tx::on(&mut connection))?;
+        migrate::migrate(&mut Tx::on(&mut Desk::at(&connection)))?;
         connection.edge("COMMIT")?;
 
         let (writes, write_queue) = mpsc::channel(QUEUE);
@@ -138,7 +139,7 @@ fn read_once(
         None => slot.insert(open_reader(path, clock)?),
     };
     connection.edge("BEGIN")?;
-    let ran = work.run(&mut Tx::on(connection));
+    let ran = work.run(&mut Tx::on(&mut Desk::at(connection)));
     connection.edge("ROLLBACK")?;
     ran
 }

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use super::checkpoint::Checkpoints;
 use super::connection::SqliteConnection;
-use super::writing::Writing;
+use super::desk::Desk;
 use crate::error::{Result, StoreError};
 use crate::tx::Tx;
 use crate::wake::{Wake, announce};
@@ -36,7 +36,7 @@ pub(super) fn run(
     wakes: &broadcast::Sender<Wake>,
 ) {
     let mut waiting = Waiting { queue, expected: 0 };
-    let mut desk = Writing::on(connection);
+    let mut desk = Desk::at(connection);
     while let Some(first) = waiting.first() {
         let mut batch = Batch::default();
         let committed = batch.run(&mut desk, first, &mut waiting);
@@ -96,7 +96,7 @@ enum Care {
 impl Batch {
     fn run(
         &mut self,
-        connection: &mut Writing<'_>,
+        connection: &mut Desk<'_>,
         first: BoxedWork,
         waiting: &mut Waiting,
     ) -> Result<()> {
@@ -121,7 +121,7 @@ impl Batch {
         self.done.len() + self.failed.len()
     }
 
-    fn run_one(&mut self, connection: &mut Writing<'_>, mut work: BoxedWork) -> Result<()> {
+    fn run_one(&mut self, connection: &mut Desk<'_>, mut work: BoxedWork) -> Result<()> {
         let changes = connection.changes();
         let ran = match self.care {
             Care::Before => run_in_savepoint(connection, &mut work),
@@ -146,7 +146,7 @@ impl Batch {
     }
 
     /// Somebody failed half-way: undoes everything, and runs those again that had not failed.
-    fn start_over(&mut self, connection: &mut Writing<'_>) -> Result<()> {
+    fn start_over(&mut self, connection: &mut Desk<'_>) -> Result<()> {
         let undone = connection.edge("ROLLBACK");
         undone.and_then(|()| connection.edge("BEGIN IMMEDIATE"))?;
         self.care = Care::Before;
@@ -176,7 +176,7 @@ impl Batch {
     }
 }
 
-fn run_plainly(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+fn run_plainly(connection: &mut Desk<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
     let mut tx = Tx::on(connection);
     let ran = work.run(&mut tx);
     let wakes = tx.into_wakes();
@@ -188,7 +188,7 @@ fn run_plainly(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Result<Vec
     Err(ran.err().unwrap_or(StoreError::Retry { why }))
 }
 
-fn run_in_savepoint(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
+fn run_in_savepoint(connection: &mut Desk<'_>, work: &mut BoxedWork) -> Result<Vec<Wake>> {
     connection.edge("SAVEPOINT work")?;
     let ran = run_plainly(connection, work);
     if !connection.is_in_transaction() {
@@ -202,7 +202,7 @@ fn run_in_savepoint(connection: &mut Writing<'_>, work: &mut BoxedWork) -> Resul
     left.and(ran)
 }
 
-fn leave_savepoint(connection: &mut Writing<'_>, has_failed: bool) -> Result<()> {
+fn leave_savepoint(connection: &mut Desk<'_>, has_failed: bool) -> Result<()> {
     if has_failed {
         connection.edge("ROLLBACK TO work")?;
     }

@@ -1,6 +1,6 @@
-//! The writer's connection with its statements at hand. Every turn runs the same two dozen: to look each up by its text
-//! and to put it away again would cost a tenth of what all of them do. A statement is known by where its text stands in
-//! the program.
+//! A connection with its statements at hand, which is what transactions work on. The writer keeps its desk: every turn runs
+//! the same two dozen statements, and to look each up by its text and to put it away again would cost a tenth of what all
+//! of them do. A statement is known by where its text stands in the program.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,14 +15,14 @@ use crate::tx::{Connection, EachRow};
 use crate::value::Value;
 
 /// A connection in the hands of one thread.
-pub(super) struct Writing<'c> {
+pub(super) struct Desk<'c> {
     connection: &'c SqliteConnection,
     held: BTreeMap<(usize, usize), CachedStatement<'c>>,
 }
 
-impl<'c> Writing<'c> {
+impl<'c> Desk<'c> {
     /// With nothing at hand yet.
-    pub(super) const fn on(connection: &'c SqliteConnection) -> Self {
+    pub(super) const fn at(connection: &'c SqliteConnection) -> Self {
         Self {
             connection,
             held: BTreeMap::new(),
@@ -42,7 +42,7 @@ impl<'c> Writing<'c> {
     }
 }
 
-impl std::ops::Deref for Writing<'_> {
+impl std::ops::Deref for Desk<'_> {
     type Target = SqliteConnection;
 
     fn deref(&self) -> &SqliteConnection {
@@ -50,7 +50,7 @@ impl std::ops::Deref for Writing<'_> {
     }
 }
 
-impl Connection for Writing<'_> {
+impl Connection for Desk<'_> {
     fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
         let connection = self.connection;
         execute(self.statement(sql)?, values).map_err(|error| connection.classify(&error))
