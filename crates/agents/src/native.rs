@@ -71,6 +71,10 @@ impl Runner for NativeRunner {
         false
     }
 
+    fn thinks_first(&self) -> bool {
+        true
+    }
+
     fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>> {
         Box::pin(async move {
             let summary = self.model.summarise(said).await;

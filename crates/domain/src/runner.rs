@@ -36,6 +36,12 @@ pub trait Runner: Send + Sync {
         true
     }
 
+    /// Whether it does nothing that anybody could notice until it has journalled something: it asks a model, and that is
+    /// all. Such a runner begins while its turn is still being written down; what it journals waits for that.
+    fn thinks_first(&self) -> bool {
+        false
+    }
+
     /// Says in short what was said, so that the summary can stand for it.
     fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>>;
 }

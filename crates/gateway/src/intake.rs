@@ -8,6 +8,7 @@ pub mod reset;
 pub(crate) mod cursor;
 
 mod admission;
+mod enter;
 mod stranger;
 
 use std::sync::Arc;
@@ -29,13 +30,14 @@ use crate::access::words;
 use crate::asking::hear::{self, Heard};
 use crate::control;
 use crate::delivery::say::{self, Place};
-use crate::lanes::{self, busy};
+use crate::lanes::busy;
 use crate::lifecycle::{owner, wakes};
 use crate::settings::{AccountSettings, ProfileSettings};
-use crate::shared::{Seat, Shared};
+use crate::shared::Shared;
 use crate::turns::begin::{self, Begin, Begun};
 
 use self::admission::{Admission, Decided};
+use self::enter::Entry;
 
 /// The way in.
 #[derive(Clone)]
@@ -150,34 +152,16 @@ impl Front {
             wish,
             ..
         } = decided;
-        let (id, is_command) = (event.id, matches!(event.kind, EventKind::Command { .. }));
         let arrival = arrival(event, account, profile).map_err(|error| not_accepted(&error))?;
         if is_if_followed && !self.has_answered(&arrival).await? {
             return Ok(self.ignore(words::ignored(Ignored::NotMentioned)));
         }
-        let (admitted, seat) = self.record(arrival, (profile, wish)).await?;
-        match admitted.to {
-            Err(first) => Ok(Accepted::Duplicate { first }),
-            Ok(session) => {
-                for stopped in admitted.stopped {
-                    shared.running.stop(stopped);
-                }
-                for happening in admitted.happenings {
-                    shared.watchers.tell(session, happening);
-                }
-                if is_command {
-                    control::start(shared, id);
-                }
-                if let (Some(begun), Some(seat)) = (admitted.begun, seat) {
-                    lanes::run(shared, begun, seat);
-                }
-                Ok(if admitted.is_crowded_out {
-                    Accepted::CrowdedOut { event: id, session }
-                } else {
-                    Accepted::Recorded { event: id, session }
-                })
-            }
-        }
+        let entry = Entry {
+            arrival,
+            profile: Arc::clone(profile),
+            wish,
+        };
+        enter::enter(shared, entry).await
     }
 
     /// Whether we have answered in the conversation that an event belongs to.
@@ -221,33 +205,6 @@ impl Front {
         let shared = Arc::clone(&self.0);
         self.0
             .spawn(async move { owner::say(&shared, &home, &text).await });
-    }
-
-    /// The one transaction; and the seat of the turn that has begun in it, if one has.
-    async fn record(
-        &self,
-        arrival: Arrival,
-        (profile, wish): (&Arc<ProfileSettings>, Option<BusyPolicy>),
-    ) -> std::result::Result<(Admitted, Option<Seat>), NotAccepted> {
-        let shared = &self.0;
-        let seat = Some(shared)
-            .filter(|shared| shared.may_begin() && arrival.is_due())
-            .and_then(Seat::take);
-        let is_seated = seat.is_some();
-        let (this, profile) = (Arc::clone(shared), Arc::clone(profile));
-        let written = shared
-            .ledger
-            .write(move |tx| admit(tx, &this, (&profile, wish), (&arrival, is_seated)));
-        match written.await {
-            Ok(admitted) => Ok((admitted, seat)),
-            Err(error) => {
-                if let StoreError::Uncertain { .. } = error {
-                    // It may be in, and its turn begun without anybody to run it.
-                    shared.spawn(wakes::look_at_everything(Arc::clone(shared)));
-                }
-                Err(not_accepted(&error))
-            }
-        }
     }
 }
 

@@ -11,7 +11,6 @@ use talaria_domain::ids::SessionId;
 use tokio::sync::Notify;
 
 use crate::shared::{Seat, Shared};
-use crate::turns::begin::Begun;
 use crate::turns::{self, Next};
 
 /// Makes sure that somebody looks at a lane.
@@ -25,18 +24,13 @@ pub(crate) fn knock(shared: &Arc<Shared>, session: SessionId) {
     }
 }
 
-/// Runs a turn that has begun when its event was taken in.
-pub(crate) fn run(shared: &Arc<Shared>, begun: Box<Begun>, seat: Seat) {
-    let this = Arc::clone(shared);
-    shared.spawn(async move {
-        let session = begun.session();
-        let next = turns::take_turn(&this, begun).await;
-        drop(seat);
-        // Somebody may have come before the turn could be knocked at.
-        if matches!(next, Next::Again) || this.lanes.is_served(session) {
-            knock(&this, session);
-        }
-    });
+/// A turn that began where its event was taken in has ended.
+pub(crate) fn leave(shared: &Arc<Shared>, session: SessionId, seat: Seat, next: &Next) {
+    drop(seat);
+    // Somebody may have come before the turn could be knocked at.
+    if matches!(next, Next::Again) || shared.lanes.is_served(session) {
+        knock(shared, session);
+    }
 }
 
 async fn serve(shared: Arc<Shared>, session: SessionId, knock: Arc<Notify>) {

@@ -18,6 +18,7 @@ mod letters;
 mod presence;
 mod reach;
 pub(crate) mod recent;
+pub(crate) mod written;
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -38,6 +39,7 @@ use self::begin::{Begin, Begun};
 use self::end::{Ended, Rest, Unwritten};
 use self::host::TurnHost;
 use self::recent::History;
+use self::written::Beginning;
 use crate::files::fetch;
 use crate::jobs::way_back;
 use crate::registry::{ActiveRun, Registration};
@@ -70,7 +72,11 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
             shared.watchers.tell_all(told);
             Next::Again
         }
-        Ok(Begin::Turn(begun)) => take_turn(shared, begun).await,
+        Ok(Begin::Turn(begun)) => {
+            let (begun, history) = begun.share();
+            stand(shared, &begun);
+            take_turn(shared, &begun, history).await
+        }
         Err(error) => {
             tracing::warn!(%session, %error, "a turn could not begin");
             Next::Later(shared.now().plus(LEDGER_PAUSE))
@@ -78,32 +84,39 @@ pub(crate) async fn run_next(shared: &Arc<Shared>, session: SessionId) -> Next {
     }
 }
 
-/// Runs a turn to its end; says whether the lane has to be looked at again.
-pub(crate) async fn take_turn(shared: &Arc<Shared>, mut begun: Box<Begun>) -> Next {
-    let history = begun.history.take();
-    let begun: Arc<Begun> = Arc::from(begun);
-    let (session, run) = (begun.session(), begun.run);
+/// The beginning of a turn is committed: whoever watches is told, and what it does may be noticed.
+pub(crate) fn stand(shared: &Shared, begun: &Begun) {
+    let (run, event) = (begun.run, begun.row.event.id);
+    let started = Happening::Started { run, event };
+    shared.watchers.tell(begun.session(), started);
+    begun.written.tell(Beginning::Stands);
+}
+
+/// Runs a turn to its end; says whether the lane has to be looked at again. If it turns out that the turn never began,
+/// nothing is left of it.
+pub(crate) async fn take_turn(
+    shared: &Arc<Shared>,
+    begun: &Arc<Begun>,
+    history: Option<History>,
+) -> Next {
+    let run = begun.run;
     let stop = shared.stop.child_token();
-    let active = match register(shared, &begun, &stop) {
+    let active = match register(shared, begun, &stop) {
         Ok(active) => active,
         Err(failure) => {
             let nothing = Unwritten {
                 next: 1,
                 events: Vec::new(),
             };
-            end::settle(shared, &begun, (&[], nothing), Ended::Failed(failure)).await;
+            end::settle(shared, begun, (&[], nothing), Ended::Failed(failure)).await;
             return Next::Again;
         }
     };
-    let event = begun.row.event.id;
-    shared
-        .watchers
-        .tell(session, Happening::Started { run, event });
-    let host = Arc::new(TurnHost::of(shared, &begun, &active));
-    let ended = supervise(shared, (&begun, history), &host, &active).await;
-    presence::end(shared, &begun, &ended);
+    let host = Arc::new(TurnHost::of(shared, begun, &active));
+    let ended = supervise(shared, (begun, history), &host, &active).await;
+    presence::end(shared, begun, &ended);
     let (journal, unwritten) = host.last_words();
-    let rest = end::settle(shared, &begun, (&journal, unwritten), ended).await;
+    let rest = end::settle(shared, begun, (&journal, unwritten), ended).await;
     host.let_go().await;
     shared.waits.forget(run);
     let is_knocked = shared.running.end(run);
@@ -161,6 +174,7 @@ async fn supervise(
     let ended = tokio::select! {
         biased;
         () = stop.cancelled() => stopped(active),
+        () = begun.written.undone() => Ended::Undone,
         late = hang(shared, begun, host) => Ended::Failed(late),
         () = lose(shared, begun) => Ended::Stopped,
         () = presence::show(shared, begun) => Ended::Stopped,
@@ -186,6 +200,10 @@ async fn think(
         Ok(fitting) => fitting,
         Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
+    if !runner.thinks_first() || fetch::has_files(&begun.events) {
+        // Whatever is fetched or started is noticed by somebody.
+        begun.written.known().await;
+    }
     let may_read = |attachment: &_| begun.may_read(attachment);
     if let Some(fetched) = fetch::fetch(&shared, &begun.events, may_read).await {
         begun.fetched.get_or_init(|| fetched);

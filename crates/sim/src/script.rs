@@ -346,6 +346,10 @@ impl Runner for ScriptedRunner {
         self.0.window.unwrap_or(1_000_000)
     }
 
+    fn thinks_first(&self) -> bool {
+        true
+    }
+
     fn summarise<'a>(&'a self, said: &'a [Said]) -> Pending<'a, Result<String, String>> {
         let summary = format!("{} things were said", said.len());
         Box::pin(std::future::ready(Ok(summary)))

@@ -68,6 +68,17 @@ pub struct Lease {
     pub(crate) text: String,
 }
 
+impl Lease {
+    fn of(name: &LeaseName, owner: &NodeName, epoch: i64, text: String) -> Self {
+        Self {
+            name: name.clone(),
+            owner: owner.clone(),
+            epoch,
+            text,
+        }
+    }
+}
+
 /// Takes a lease that is free, or says who has it. Taking one that one has oneself is a conflict, too: two tasks of
 /// one process are two owners. What the last owner held when its lease expired is put back first: whoever takes over
 /// finds everything where it can be taken.
@@ -77,15 +88,9 @@ pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration)
     let sql = "SELECT epoch, expires_at FROM leases WHERE name = ?1";
     let before: Option<(i64, Timestamp)> =
         tx.row(sql, bind![text], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (epoch, taken) = match before {
-        None => {
-            let sql = "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?3, ?4)
-                       ON CONFLICT (name) DO NOTHING";
-            let epoch = now.as_millis();
-            let taken = tx.execute(sql, bind![text, owner, epoch, now.plus(ttl)])?;
-            (epoch, taken)
-        }
-        Some((_, until)) if until > now => return Err(held(tx, text)?.into()),
+    let epoch = match before {
+        None => make(tx, &text, owner, ttl)?,
+        Some((_, until)) if until > now => None,
         Some((epoch, until)) => {
             if until > Timestamp::ZERO {
                 rescue::put_back(tx, name)?;
@@ -93,18 +98,37 @@ pub fn claim(tx: &mut Tx<'_>, name: &LeaseName, owner: &NodeName, ttl: Duration)
             // Nobody else took it meanwhile: that would have started another epoch.
             let sql = "UPDATE leases SET owner = ?2, epoch = ?3 + 1, expires_at = ?4 WHERE name = ?1 AND epoch = ?3";
             let taken = tx.execute(sql, bind![text, owner, epoch, now.plus(ttl)])?;
-            (epoch + 1, taken)
+            (taken > 0).then_some(epoch + 1)
         }
     };
-    if taken == 0 {
-        return Err(held(tx, text)?.into());
+    match epoch {
+        Some(epoch) => Ok(Lease::of(name, owner, epoch, text)),
+        None => Err(held(tx, text)?.into()),
     }
-    Ok(Lease {
-        name: name.clone(),
-        owner: owner.clone(),
-        epoch,
-        text,
-    })
+}
+
+/// The same for what was made just now: most likely nobody ever had it, and nobody is asked first.
+pub fn claim_new(
+    tx: &mut Tx<'_>,
+    name: &LeaseName,
+    owner: &NodeName,
+    ttl: Duration,
+) -> Result<Lease> {
+    let text = name.to_string();
+    match make(tx, &text, owner, ttl)? {
+        Some(epoch) => Ok(Lease::of(name, owner, epoch, text)),
+        None => claim(tx, name, owner, ttl),
+    }
+}
+
+/// The first epoch of a name; none if it has had one.
+fn make(tx: &mut Tx<'_>, name: &str, owner: &NodeName, ttl: Duration) -> Result<Option<i64>> {
+    let now = tx.now()?;
+    let sql = "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT (name) DO NOTHING";
+    let epoch = now.as_millis();
+    let taken = tx.execute(sql, bind![name, owner, epoch, now.plus(ttl)])?;
+    Ok((taken > 0).then_some(epoch))
 }
 
 fn held(tx: &mut Tx<'_>, name: String) -> Result<Conflict> {

@@ -20,7 +20,7 @@ use crate::engine::{Access, Durability};
 use crate::error::{Refusal, Result, StoreError};
 use crate::tx::Tx;
 use crate::wake::{Wake, Wakes};
-use crate::work::{Job, pending};
+use crate::work::{Ahead, Job, pending, told_ahead};
 
 /// How many wakes a subscriber may fall behind before it is told to look at everything.
 const WAKES: usize = 4096;
@@ -65,6 +65,13 @@ pub enum Fate {
     LostAfter,
     /// It is done, and the caller is told that nobody knows.
     Uncertain,
+    /// If it was asked ahead, it is told, and then undone: somebody else's failure, or the disk's. Others are answered.
+    Undone {
+        /// From when it is told until it is undone.
+        after: Duration,
+        /// Whether it is done once more then.
+        is_done_anew: bool,
+    },
 }
 
 /// Who decides what becomes of calls in a simulation.
@@ -149,31 +156,35 @@ impl Ledger {
         self.run(Access::Read, closure).await
     }
 
+    /// Runs a closure that may change the ledger. Gives its value as soon as that is known, where the engine can tell it
+    /// before the commit, and what becomes of it. Whoever goes on with the value shows nobody anything before the commit;
+    /// what they write meanwhile under a lease that the closure claimed is committed after it, or refused.
+    pub async fn write_ahead<T, F>(&self, closure: F) -> Result<Ahead<T>>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.route(Access::Write)? {
+            Route::Inline(engine) => engine.run_ahead(closure).await,
+            Route::Queue(queue) => {
+                let (work, told, commit) = told_ahead(closure);
+                let access = Access::Write;
+                let sent = queue.send(Job { access, work }).await;
+                sent.map_err(|_| StoreError::Closed)?;
+                drop(queue);
+                let value = told.await.map_err(|_| StoreError::Closed)??;
+                Ok(Ahead { value, commit })
+            }
+        }
+    }
+
     async fn run<T, F>(&self, access: Access, closure: F) -> Result<T>
     where
         F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
         match self.route(access)? {
-            Route::Inline(engine) => match engine.fate() {
-                Fate::Answered => engine.run(access, &closure),
-                Fate::Slow { before, after } => {
-                    tokio::time::sleep(before).await;
-                    let answer = engine.run(access, &closure);
-                    tokio::time::sleep(after).await;
-                    answer
-                }
-                Fate::LostBefore => std::future::pending().await,
-                Fate::LostAfter => {
-                    drop(engine.run(access, &closure));
-                    std::future::pending().await
-                }
-                Fate::Uncertain => {
-                    let why = "the answer was lost".to_owned();
-                    let done = engine.run(access, &closure);
-                    done.and(Err(StoreError::Uncertain { why }))
-                }
-            },
+            Route::Inline(engine) => engine.run_as_fated(access, &closure).await,
             Route::Queue(queue) => {
                 let (work, answer) = pending(closure);
                 queue

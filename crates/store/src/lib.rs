@@ -86,3 +86,4 @@ pub use error::{Conflict, Refusal, Result, StoreError};
 pub use ledger::{Ledger, Settings};
 pub use tx::{Row, Tx};
 pub use wake::{Wake, Wakes};
+pub use work::{Ahead, Commit, Committed};

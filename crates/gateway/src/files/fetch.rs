@@ -25,6 +25,11 @@ const WITHIN: Duration = Duration::from_secs(30);
 /// A platform's reason is not quoted at greater length.
 const MOST_OF_A_REASON: usize = 200;
 
+/// Whether there is anything that might have to be fetched.
+pub(crate) fn has_files(events: &[Event]) -> bool {
+    events.iter().any(|event| !attachments(event).is_empty())
+}
+
 /// The same events, with what became of their files; none if there is nothing to fetch. Only those that `may` be read
 /// are looked at.
 pub(crate) async fn fetch(

@@ -11,7 +11,7 @@ use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Attachment, Event, Wishes};
 use talaria_domain::ids::{DeadId, RunId, SessionId};
 use talaria_domain::machine::InboxState;
-use talaria_domain::names::BindingId;
+use talaria_domain::names::{BindingId, NodeName};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_domain::scope::Snapshot;
 use talaria_domain::session_key::{SessionKey, SessionKeyId, Source};
@@ -25,6 +25,7 @@ use talaria_store::{Conflict, Result, StoreError, Tx};
 use super::envelope::{self, Company};
 use super::recent::History;
 use super::resume::{self, Resume};
+use super::written::Written;
 use super::{errand, history};
 use crate::asking;
 use crate::binding::Chosen;
@@ -82,7 +83,7 @@ pub(crate) struct Begun {
     pub(crate) is_alone: bool,
     /// What a model is shown of what was said before; none if that is too much to read here, or if whoever asks brings
     /// it along.
-    pub(crate) history: Option<History>,
+    history: Option<History>,
     /// The same once the runner has seen it.
     shown: Mutex<Option<History>>,
     /// How far the session had come when it began, if that was looked at.
@@ -90,9 +91,17 @@ pub(crate) struct Begun {
     pub(crate) key: SessionKeyId,
     /// The task that it does for another run.
     pub(crate) errand: Option<Errand>,
+    /// Whether its beginning is committed, once that is known.
+    pub(crate) written: Written,
 }
 
 impl Begun {
+    /// For whoever takes part in the turn; and the history, which only the runner needs.
+    pub(crate) fn share(mut self: Box<Self>) -> (Arc<Self>, Option<History>) {
+        let history = self.history.take();
+        (Arc::from(self), history)
+    }
+
     pub(crate) fn session(&self) -> SessionId {
         self.row.session
     }
@@ -176,7 +185,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     if head.state == InboxState::Queued && head.not_before > now {
         return Ok(Begin::Later(head.not_before));
     }
-    let lease = match claim(tx, shared, session)? {
+    let lease = match claimed_by(tx, shared, session, leases::claim)? {
         Ok(lease) => lease,
         // Whoever has it renews it in time, or is gone by then, and perhaps never knew that they had it.
         Err(until) => return Ok(Begin::Later(until)),
@@ -223,8 +232,14 @@ pub(crate) fn begin_at_once(
     arrival: &Arrival,
     led: Led,
 ) -> Result<Option<Begin>> {
-    // Also if the session is new: one with its id may have been erased, and its lease is there for longer.
-    let Ok(lease) = claim(tx, shared, led.session)? else {
+    // Also if the session is new somebody may have it: one with its id may have been erased, and its lease is there for
+    // longer.
+    let claim = if led.is_new {
+        leases::claim_new
+    } else {
+        leases::claim
+    };
+    let Ok(lease) = claimed_by(tx, shared, led.session, claim)? else {
         return Ok(None);
     };
     let run = RunId::next(&*shared.ids, shared.now());
@@ -250,14 +265,18 @@ pub(crate) fn begin_at_once(
     Ok(Some(begin))
 }
 
+/// How a lease is taken.
+type Claim = fn(&mut Tx<'_>, &LeaseName, &NodeName, Duration) -> Result<Lease>;
+
 /// The lane's lease; or until when somebody has it.
-fn claim(
+fn claimed_by(
     tx: &mut Tx<'_>,
     shared: &Shared,
     session: SessionId,
+    claim: Claim,
 ) -> Result<std::result::Result<Lease, Timestamp>> {
     let (name, ttl) = (LeaseName::Lane(session), shared.settings.limits.lease);
-    match leases::claim(tx, &name, &shared.settings.node, ttl) {
+    match claim(tx, &name, &shared.settings.node, ttl) {
         Ok(lease) => Ok(Ok(lease)),
         Err(StoreError::Conflict(Conflict::Held { until, .. })) => Ok(Err(until)),
         Err(error) => Err(error),
@@ -378,6 +397,7 @@ fn gather(
         is_alone: false,
         key: key.id(),
         errand,
+        written: Written::default(),
     };
     begun.history = before_it(tx, shared, &begun)?;
     if begun.profile.runner.wants_state() {

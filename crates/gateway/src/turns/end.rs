@@ -13,6 +13,7 @@ use talaria_store::runs::{self, Conclusion};
 use talaria_store::{Result, StoreError, Tx, inbox, leases, transcripts};
 
 use super::begin::{self, Begin, Begun};
+use super::written::Beginning;
 use super::{LEDGER_PAUSE, errand, history};
 use crate::delivery::say::{self, Statement};
 use crate::jobs::keep::Told;
@@ -34,6 +35,8 @@ pub(crate) enum Ended {
     Stopped,
     /// The runner broke; it may be tried again.
     Panicked,
+    /// It never began.
+    Undone,
 }
 
 impl Ended {
@@ -62,6 +65,9 @@ pub(crate) async fn settle(
     (journal, unwritten): (&[RunEvent], Unwritten),
     ended: Ended,
 ) -> Rest {
+    if ended == Ended::Undone {
+        return Rest::Unknown;
+    }
     let record = record::record(journal);
     let last = Arc::new((LastWords { record, unwritten }, ended));
     let run = begun.run;
@@ -77,6 +83,9 @@ pub(crate) async fn settle(
                 Ok((written, is_open))
             })
             .await;
+        if begun.written.known().await == Beginning::IsUndone {
+            return Rest::Unknown;
+        }
         match written {
             Ok((written, is_open)) => {
                 if let Some(first) = written.first {
@@ -151,6 +160,7 @@ fn write(
         }
         (Ended::Failed(failure), None) => fail(tx, shared, begun, last_words, failure)?,
         (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words)?,
+        (Ended::Undone, _) => Vec::new(),
     };
     let told = in_session(begun, happenings).collect();
     Ok(Written { told, first })

@@ -22,6 +22,7 @@ use super::end::Unwritten;
 use super::envelope;
 use super::growing::{Growing, Show};
 use super::reach::TurnReach;
+use super::written::Beginning;
 use crate::delivery::say::{self, Statement};
 use crate::files::fetch;
 use crate::registry::ActiveRun;
@@ -156,6 +157,9 @@ impl TurnHost {
             Ok(first)
         });
         let first = written.await.map_err(|error| self.lost(&error))?;
+        if self.begun.written.known().await == Beginning::IsUndone {
+            return Err(Stopped);
+        }
         {
             let mut progress = self.progress();
             progress.at = now;

@@ -12,6 +12,7 @@ use talaria_domain::names::MessageId;
 
 use super::begin::Begun;
 use super::end::Ended;
+use super::written::Beginning;
 use crate::delivery::heed;
 use crate::delivery::pace::Lane;
 use crate::settings::AccountSettings;
@@ -24,7 +25,9 @@ const SHORTEST: Duration = Duration::from_millis(500);
 
 /// Shows that somebody is at it, for as long as it is waited for. Never ends by itself.
 pub(super) async fn show(shared: &Shared, begun: &Begun) {
-    if let Some((account, address)) = place(shared, begun) {
+    if let Some((account, address)) = place(shared, begun)
+        && begun.written.known().await == Beginning::Stands
+    {
         mark(shared, begun, account, (Mark::Seen, Added)).await;
         type_on(shared, begun, account, address).await;
     }
@@ -46,13 +49,16 @@ pub(super) fn end(shared: &Arc<Shared>, begun: &Arc<Begun>, ended: &Ended) {
     let done = match ended {
         Ended::Answered(_) => Some(Mark::Done),
         Ended::Failed(_) | Ended::Panicked => Some(Mark::Failed),
-        Ended::Stopped => None,
+        Ended::Stopped | Ended::Undone => None,
     };
     let (this, begun) = (Arc::clone(shared), Arc::clone(begun));
     shared.spawn(async move {
         let Some((account, address)) = place(&this, &begun) else {
             return;
         };
+        if begun.written.known().await == Beginning::IsUndone {
+            return;
+        }
         if let Some(typing) = account.adapter.abilities().typing {
             courtesy(&this, address, |at| typing.sign(at, Sign::Off)).await;
         }

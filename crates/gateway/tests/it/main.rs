@@ -31,5 +31,6 @@ mod scheduling;
 mod speaking;
 mod stopping;
 mod taking_away;
+mod thinking_ahead;
 mod working_later;
 mod writing_elsewhere;

@@ -1,9 +1,9 @@
 //! One gateway, one simulated platform, one scripted runner. A story ends with everything in a final state: a world
 //! that is left with open rows fails its test.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use talaria_domain::address::Address;
@@ -78,9 +78,9 @@ pub(crate) struct Setup {
     pub(crate) seed: u16,
 }
 
-/// Counts the calls to a ledger, and loses the answer to one if it is told to.
+/// Counts the calls to a ledger, and says what becomes of the next ones if it is told to.
 #[derive(Default)]
-pub(crate) struct Calls(AtomicUsize, AtomicBool);
+pub(crate) struct Calls(AtomicUsize, Mutex<VecDeque<Fate>>);
 
 impl Calls {
     pub(crate) fn count(&self) -> usize {
@@ -89,17 +89,20 @@ impl Calls {
 
     /// The next call is carried out, and whoever made it is told that nobody knows.
     pub(crate) fn lose_next_answer(&self) {
-        self.1.store(true, Ordering::SeqCst);
+        self.next_is(Fate::Uncertain);
+    }
+
+    /// This becomes of the next call that nothing is said about yet.
+    pub(crate) fn next_is(&self, fate: Fate) {
+        self.1.lock().unwrap().push_back(fate);
     }
 }
 
 impl Fates for Calls {
     fn next(&self) -> Fate {
         self.0.fetch_add(1, Ordering::SeqCst);
-        if self.1.swap(false, Ordering::SeqCst) {
-            return Fate::Uncertain;
-        }
-        Fate::Answered
+        let said = self.1.lock().unwrap().pop_front();
+        said.unwrap_or(Fate::Answered)
     }
 }
 

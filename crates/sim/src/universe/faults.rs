@@ -155,6 +155,12 @@ impl State {
             return Fate::Answered;
         }
         let most = chance.weigh(&[(4, 5), (4, 300), (2, 5_000)]);
+        if chance.is_one_in(4) {
+            return Fate::Undone {
+                after: chance.millis(0, most),
+                is_done_anew: chance.is_one_in(2),
+            };
+        }
         Fate::Slow {
             before: chance.millis(0, most),
             after: chance.millis(0, most),

@@ -1,11 +1,11 @@
 //! Closures share a commit and nothing else: one that fails, fails alone; nobody is answered before the commit; and a
 //! closure means the same whoever else is writing.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use serde_json::json;
-use talaria_store::{Ledger, Result, StoreError, Tx, inbox, state};
+use talaria_store::{Committed, Ledger, Result, StoreError, Tx, inbox, state};
 use tokio::task::JoinSet;
 
 use crate::world::scope;
@@ -28,6 +28,17 @@ async fn counted(ledger: &Ledger) -> i64 {
 }
 
 both_engines! {
+    async fn what_is_told_ahead_is_committed_as_it_was_told(world) {
+        let ahead = world.ledger.write_ahead(|tx| count_up(tx).map(|()| "told")).await.unwrap();
+        assert_eq!(ahead.value, "told");
+        assert_eq!(ahead.commit.await, Ok(Committed::AsTold));
+        assert_eq!(counted(&world.ledger).await, 1);
+        let nothing = || StoreError::NotFound { thing: "reason", id: "to go on".to_owned() };
+        let refused = world.ledger.write_ahead(move |tx| count_up(tx).and(Err::<(), _>(nothing()))).await;
+        assert_eq!(refused.err(), Some(nothing()), "what fails is told once");
+        assert_eq!(counted(&world.ledger).await, 1);
+    }
+
     async fn one_that_fails_fails_alone(world) {
         let mut tasks = JoinSet::new();
         for index in 0..90 {
@@ -122,4 +133,75 @@ both_engines! {
         assert_eq!(counted(&again).await, i64::from(accepted.load(Ordering::Relaxed)));
         again.close().await;
     }
+}
+
+/// Holds the writer until it is let go.
+fn hold(
+    ledger: &Ledger,
+) -> (
+    mpsc::SyncSender<()>,
+    impl Future<Output = Result<()>> + 'static,
+) {
+    let (go, held) = mpsc::sync_channel::<()>(1);
+    let (ledger, held) = (ledger.clone(), Mutex::new(held));
+    let holding = async move {
+        ledger
+            .write(move |_| {
+                // It ends when there is nobody any more who could send.
+                assert!(held.lock().unwrap().recv().is_err());
+                Ok(())
+            })
+            .await
+    };
+    (go, holding)
+}
+
+/// A closure that is told ahead while another one, which comes after it in the same transaction, has not ended yet; and
+/// what is known before and after that one does.
+async fn told_before(fails: bool) -> (u32, i64, Committed<u32>, i64) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("store.db").display());
+    let ledger = Ledger::open(&url).await.unwrap();
+    let runs = Arc::new(AtomicU32::new(0));
+    let (go_first, first) = hold(&ledger);
+    let (go_last, last) = hold(&ledger);
+    let ahead = ledger.write_ahead(move |tx| {
+        count_up(tx)?;
+        Ok(runs.fetch_add(1, Ordering::SeqCst) + 1)
+    });
+    let spoils = ledger.write(move |tx| {
+        count_up(tx)?;
+        let nothing = || StoreError::NotFound {
+            thing: "reason",
+            id: "to go on".to_owned(),
+        };
+        if fails { Err(nothing()) } else { Ok(()) }
+    });
+    let story = async {
+        let ahead = ahead.await.unwrap();
+        let before = counted(&ledger).await;
+        drop(go_last);
+        (ahead.value, before, ahead.commit.await.unwrap())
+    };
+    // All of them are queued, in this order, before the first one is let go.
+    let (_, (told, before, committed), other, _, ()) =
+        tokio::join!(biased; first, story, spoils, last, async { drop(go_first) });
+    assert_eq!(other.is_err(), fails);
+    let after = counted(&ledger).await;
+    ledger.close().await;
+    (told, before, committed, after)
+}
+
+#[tokio::test]
+async fn whoever_asked_ahead_hears_before_the_commit() {
+    let (told, before, committed, after) = told_before(false).await;
+    assert_eq!((told, before), (1, 0), "told, and not there for others yet");
+    assert_eq!((committed, after), (Committed::AsTold, 2));
+}
+
+#[tokio::test]
+async fn whoever_was_told_what_somebody_else_spoilt_hears_what_it_came_to_then() {
+    let (told, before, committed, after) = told_before(true).await;
+    assert_eq!((told, before), (1, 0));
+    assert_eq!((committed, after), (Committed::Anew(2), 1));
 }

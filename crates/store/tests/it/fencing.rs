@@ -197,6 +197,19 @@ mod whatever_happens_a_stale_epoch_never_commits {
 }
 
 both_engines! {
+    async fn what_seems_to_be_new_may_have_had_an_owner(world) {
+        let owner = || "owner 1".into();
+        let claim_new = || world.ledger.write(move |tx| leases::claim_new(tx, &name(), &owner(), TTL));
+        let first = claim_new().await.unwrap();
+        assert!(matches!(claim_new().await, Err(StoreError::Conflict(Conflict::Held { .. }))));
+        let handed_in = first.clone();
+        world.write(move |tx| leases::hand_in(tx, &handed_in)).await;
+        let second = claim_new().await.unwrap();
+        assert!(second.epoch > first.epoch, "{second:?} after {first:?}");
+        assert!(work(&world.ledger, &first).await.is_err());
+        assert_eq!(work(&world.ledger, &second).await, Ok(()));
+    }
+
     async fn owners_that_race_commit_in_the_order_of_their_epochs(world) {
         let mut tasks = JoinSet::new();
         for owner in 0..6 {

@@ -23,7 +23,7 @@ pub(super) fn own_conversation(evidence: &Evidence) -> Findings {
     let mut findings = Findings::new();
     for seen in &evidence.seen {
         let Some(run) = facts.runs.get(&seen.run) else {
-            findings.push(format!("run {} is not in the ledger", seen.run));
+            findings.extend(never_began(evidence, seen));
             continue;
         };
         let key = facts.sessions.get(&run.session);
@@ -39,6 +39,21 @@ pub(super) fn own_conversation(evidence: &Evidence) -> Findings {
         }
     }
     findings
+}
+
+/// A run whose beginning was undone has thought, and that is all; what it was shown was of one conversation, too.
+fn never_began(evidence: &Evidence, seen: &Seen) -> Option<String> {
+    let numbers = shown(seen).into_iter();
+    let homes: Vec<_> = numbers
+        .map(|number| evidence.numbered(number).map(|written| &written.key))
+        .collect();
+    let is_one = homes.windows(2).all(|two| two[0] == two[1]);
+    (!is_one || homes.contains(&None)).then(|| {
+        format!(
+            "run {}, which is not in the ledger, was shown what is of several conversations: {:?}",
+            seen.run, seen.prompt
+        )
+    })
 }
 
 fn shown(seen: &Seen) -> BTreeSet<u32> {

@@ -9,6 +9,10 @@
 //! were answered together tend to come back together: as long as fewer are here than the last time, the writer looks up
 //! a few times more before it commits. Nobody waits for a timer, and a lone writer for nothing at all.
 //!
+//! Whoever asked ahead hears what their closure came to as soon as it has run, and may come back with the next one before
+//! the commit: then one commit holds both. What follows from a closure comes after it in the queue, so it is committed
+//! with it or later, and not at all if the first one was not.
+//!
 //! If the transaction itself is lost (a full disk, a failed commit), every closure in it is told so.
 
 use tokio::sync::{broadcast, mpsc};
@@ -130,6 +134,7 @@ impl Batch {
         let error = match ran {
             Ok(wakes) => {
                 self.wakes.extend(wakes);
+                work.foretell();
                 self.done.push(work);
                 return Ok(());
             }
