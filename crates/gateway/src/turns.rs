@@ -200,9 +200,10 @@ async fn think(
         Ok(fitting) => fitting,
         Err(reason) => return RunOutcome::failed(FailureCode::Other, reason),
     };
-    if !runner.thinks_first() || fetch::has_files(&begun.events) {
-        // Whatever is fetched or started is noticed by somebody.
-        begun.written.known().await;
+    // Whatever is fetched or started is noticed by somebody.
+    let is_noticed = !runner.thinks_first() || fetch::has_files(&begun.events);
+    if is_noticed && begun.written.known().await == Beginning::IsUndone {
+        return RunOutcome::Cancelled;
     }
     let may_read = |attachment: &_| begun.may_read(attachment);
     if let Some(fetched) = fetch::fetch(&shared, &begun.events, may_read).await {

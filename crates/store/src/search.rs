@@ -83,7 +83,7 @@ const fn is_unspaced(char: char) -> bool {
 
 /// How many entries the writer looks at together on SQLite.
 const BATCH: u32 = 256;
-/// How many may be missing in the index: looking through them takes a search some tens of milliseconds.
+/// How many may be missing in the index: a search looks through each of them.
 const BACKLOG: i64 = 131_072;
 
 /// An entry was appended: adds it, or some that have waited for too long.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use talaria_domain::adapter::Intake as _;
+use talaria_domain::event::{Attachment, AttachmentKind, EventKind};
 use talaria_domain::machine::{InboxState, Machine as _};
 use talaria_domain::runner::Said;
 use talaria_sim::chat::{AlwaysFine, Offer, Vendor};
@@ -95,6 +96,28 @@ async fn what_never_began_is_never_seen_and_comes_again() {
         let effects = world.script.effects();
         assert!(effects.iter().all(|(run, _)| *run == seen[1].run), "{text}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_files_to_fetch_begins_only_once_it_is_written_down() {
+    let world = fated(visible(), UNDONE).await;
+    let mut event = world.draft("ada", "one");
+    if let EventKind::Message(content) = &mut event.kind {
+        content.attachments = vec![Attachment {
+            kind: AttachmentKind::File,
+            locator: "f1".to_owned(),
+            file_name: None,
+            media_type: None,
+            size_bytes: None,
+            kept: None,
+        }];
+    }
+    world.writes(event);
+    world.passes(SOON).await;
+    assert!(world.script.seen().is_empty(), "it waits");
+    world.ends().await;
+    assert_eq!(world.script.seen().len(), 1, "what never began never ran");
+    assert_eq!(world.sees("ada").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
