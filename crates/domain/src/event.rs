@@ -38,6 +38,17 @@ pub struct Event {
     pub received_at: Timestamp,
 }
 
+impl Event {
+    /// Whether it opens its chat: then the chat has its name from it, nobody delivers it a second time, and nothing that
+    /// was ever recorded can have to do with it.
+    pub fn opens_its_chat(&self) -> bool {
+        let named_after = self.address.chat.as_str().parse();
+        named_after == Ok(self.id)
+            && self.address.thread.is_none()
+            && self.dedupe == DedupeKey::own(self.id)
+    }
+}
+
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -132,6 +143,9 @@ pub struct Wishes {
     /// Whether the program can be asked something while the turn runs, and knows how to answer.
     #[serde(default)]
     pub may_be_asked: bool,
+    /// Whether the program waits for the end of the turn, and hears nothing of it before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_awaited: bool,
     /// Where it hears of what ends after the turn, if not by asking. The work that the turn begins goes back there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Address>,

@@ -9,6 +9,7 @@ pub(crate) mod cursor;
 
 mod admission;
 mod enter;
+mod held;
 mod stranger;
 
 use std::sync::Arc;

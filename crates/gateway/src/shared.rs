@@ -146,6 +146,11 @@ impl Seat {
         permit.forget();
         Some(Self(Arc::clone(shared)))
     }
+
+    /// What it is a seat at.
+    pub(crate) const fn shared(&self) -> &Arc<Shared> {
+        &self.0
+    }
 }
 
 impl Drop for Seat {

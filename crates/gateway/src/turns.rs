@@ -9,7 +9,7 @@ pub mod window;
 
 pub(crate) mod begin;
 mod effects;
-mod end;
+pub(crate) mod end;
 mod errand;
 mod growing;
 pub(crate) mod history;
@@ -18,6 +18,7 @@ mod letters;
 mod presence;
 mod reach;
 pub(crate) mod recent;
+pub(crate) mod whole;
 pub(crate) mod written;
 
 use std::collections::BTreeMap;

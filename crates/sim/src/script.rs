@@ -3,6 +3,7 @@
 //! | word in the message | what the run does |
 //! |---|---|
 //! | (none) | answers `re: ` and the message, in two deltas |
+//! | `at once` | answers the same in one piece |
 //! | `think 5` | yields a delta, waits five seconds, answers |
 //! | `tool 5` | uses a tool that takes five seconds and is seen in [`Script::effects`], then answers |
 //! | `hang` | never ends |
@@ -46,6 +47,8 @@ pub struct Script {
     effects: Mutex<Vec<(RunId, String)>>,
     /// Whether the host is asked before the lever is pulled.
     is_checking: bool,
+    /// Whether it does without what is remembered.
+    is_forgetful: bool,
     /// Who lost the lever, and how many effects there were before.
     lost: Mutex<Vec<(RunId, usize)>>,
     seen: Mutex<Vec<Seen>>,
@@ -101,6 +104,13 @@ impl Script {
     #[must_use]
     pub fn checking(mut self) -> Self {
         self.is_checking = true;
+        self
+    }
+
+    /// Does not want to be given what is remembered.
+    #[must_use]
+    pub fn forgetful(mut self) -> Self {
+        self.is_forgetful = true;
         self
     }
 
@@ -328,6 +338,9 @@ async fn answer(host: &dyn Host, prompt: &str) -> Result<(), Stopped> {
             .collect(),
         None => format!("re: {prompt}{}", counted(prompt)),
     };
+    if prompt.contains("at once") {
+        return host.journal(RunEvent::MessageCompleted { text }).await;
+    }
     let middle = text
         .char_indices()
         .nth(text.chars().count() / 2)
@@ -344,6 +357,10 @@ impl Runner for ScriptedRunner {
 
     fn window(&self) -> usize {
         self.0.window.unwrap_or(1_000_000)
+    }
+
+    fn wants_state(&self) -> bool {
+        !self.0.is_forgetful
     }
 
     fn thinks_first(&self) -> bool {

@@ -199,10 +199,20 @@ pub fn record_claimed(
             run
         ],
     )?;
-    Ok(InboxRow {
-        event: event.clone(),
+    let row = to_be_claimed(arrival, session, (lease, run));
+    Ok(InboxRow { seq, ..row })
+}
+
+/// What its row will say; it has no number yet.
+pub fn to_be_claimed(
+    arrival: &Arrival,
+    session: SessionId,
+    (lease, run): (&Lease, RunId),
+) -> InboxRow {
+    InboxRow {
+        event: arrival.event.clone(),
         session,
-        seq,
+        seq: 0,
         state: InboxState::Claimed,
         attempts: 1,
         epoch: lease.epoch,
@@ -211,7 +221,36 @@ pub fn record_claimed(
         reason: None,
         busy: None,
         not_before: arrival.not_before,
-    })
+    }
+}
+
+/// The same for an event that was answered before it was written down, by this run under this epoch.
+pub fn record_completed(
+    tx: &mut Tx<'_>,
+    arrival: &Arrival,
+    session: SessionId,
+    (epoch, run): (i64, RunId),
+    at: Timestamp,
+) -> Result<()> {
+    let event = &arrival.event;
+    tx.execute(
+        "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch, run_id,
+             not_before, received_at, ended_at)
+         VALUES (?1, ?2, ?3, 'completed', ?4, ?5, ?6, 1, ?8, ?9, 0, ?7, ?10)",
+        bind![
+            event.id,
+            event.dedupe,
+            session,
+            event.kind.as_str(),
+            arrival.json,
+            event.message,
+            event.received_at,
+            epoch,
+            run,
+            at
+        ],
+    )?;
+    Ok(())
 }
 
 /// Accepts an event of the gateway's own for one session, whichever one its chat has moved on to.

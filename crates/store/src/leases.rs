@@ -77,6 +77,11 @@ impl Lease {
             text,
         }
     }
+
+    /// The first lease of something that is new. The ledger knows of it once it was [recorded](record).
+    pub fn first(name: &LeaseName, owner: &NodeName, at: Timestamp) -> Self {
+        Self::of(name, owner, at.as_millis(), name.to_string())
+    }
 }
 
 /// Takes a lease that is free, or says who has it. Taking one that one has oneself is a conflict, too: two tasks of
@@ -121,14 +126,32 @@ pub fn claim_new(
     }
 }
 
+/// Writes down the first lease of something that is new.
+pub fn record(tx: &mut Tx<'_>, lease: &Lease, ttl: Duration) -> Result<()> {
+    let until = tx.now()?.plus(ttl);
+    if insert(tx, (&lease.text, &lease.owner), lease.epoch, until)? {
+        return Ok(());
+    }
+    Err(held(tx, lease.text.clone())?.into())
+}
+
 /// The first epoch of a name; none if it has had one.
 fn make(tx: &mut Tx<'_>, name: &str, owner: &NodeName, ttl: Duration) -> Result<Option<i64>> {
     let now = tx.now()?;
+    let epoch = now.as_millis();
+    let is_taken = insert(tx, (name, owner), epoch, now.plus(ttl))?;
+    Ok(is_taken.then_some(epoch))
+}
+
+fn insert(
+    tx: &mut Tx<'_>,
+    (name, owner): (&str, &NodeName),
+    epoch: i64,
+    until: Timestamp,
+) -> Result<bool> {
     let sql = "INSERT INTO leases (name, owner, epoch, expires_at) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT (name) DO NOTHING";
-    let epoch = now.as_millis();
-    let taken = tx.execute(sql, bind![name, owner, epoch, now.plus(ttl)])?;
-    Ok((taken > 0).then_some(epoch))
+    Ok(tx.execute(sql, bind![name, owner, epoch, until])? > 0)
 }
 
 fn held(tx: &mut Tx<'_>, name: String) -> Result<Conflict> {

@@ -98,6 +98,55 @@ fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState
     Ok(())
 }
 
+/// Writes down a run that was over before anything of it was, with its journal; it would have been admitted under this
+/// epoch.
+pub fn record_ended(
+    tx: &mut Tx<'_>,
+    epoch: i64,
+    admission: &Admission,
+    conclusion: Conclusion<'_>,
+    at: Timestamp,
+) -> Result<()> {
+    let Conclusion {
+        next: first,
+        events,
+        outcome,
+    } = conclusion;
+    let Admission {
+        id,
+        event,
+        runner,
+        attempt,
+        authority,
+        return_to,
+        at: admitted_at,
+    } = admission;
+    let (_, state) = end_of(outcome);
+    let next = first + i64::try_from(events.len() + 1).unwrap_or(i64::MAX);
+    tx.execute(
+        "INSERT INTO runs
+             (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, outcome, next_seq,
+              created_at, active_at, ended_at)
+         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, ?11, ?12, ?8, ?13, ?13)",
+        bind![
+            id,
+            return_to.session,
+            runner,
+            epoch,
+            attempt,
+            authority.json()?,
+            return_to.json()?,
+            admitted_at,
+            event,
+            state.as_str(),
+            to_json(outcome)?,
+            next,
+            at
+        ],
+    )?;
+    write_down(tx, *id, first, events, at)
+}
+
 /// The runner works, for the first time or after a person answered.
 pub fn start(tx: &mut Tx<'_>, lease: &Lease, run: RunId, at: Timestamp) -> Result<()> {
     set_state(tx, lease, run, RunState::Running, at)

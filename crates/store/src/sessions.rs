@@ -65,6 +65,11 @@ impl Opening {
         &self.key
     }
 
+    /// Whose conversation it will be if it has to be made.
+    pub const fn owner(&self) -> PrincipalKey {
+        self.owner
+    }
+
     /// The id of the key it opens.
     pub const fn key_id(&self) -> SessionKeyId {
         self.key_id
@@ -140,10 +145,7 @@ pub(crate) fn open_from(
 /// The first session of a key; or the next, where the one that the key led to was erased.
 fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result<SessionId> {
     let key = opening.key_id;
-    tx.execute(
-        "INSERT INTO session_keys (key_id, session_id) VALUES (?1, ?2)",
-        bind![key, opening.session],
-    )?;
+    lead_first(tx, key, opening.session)?;
     let is_known = tx.execute(
         "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2) ON CONFLICT (key_id) DO NOTHING",
         bind![key, to_json(&opening.key)?],
@@ -155,6 +157,43 @@ fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result
     };
     insert(tx, opening, generation, parent)?;
     Ok(opening.session)
+}
+
+/// Opens a conversation that nobody can know of yet, with what is said in it by the time it is written down: so many
+/// numbers are taken.
+pub fn open_with(
+    tx: &mut Tx<'_>,
+    opening: &Opening,
+    entries: usize,
+    at: Timestamp,
+) -> Result<SessionId> {
+    let Opening {
+        key,
+        key_id,
+        owner,
+        session,
+        at: opened_at,
+    } = opening;
+    lead_first(tx, *key_id, *session)?;
+    tx.execute(
+        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2)",
+        bind![key_id, to_json(key)?],
+    )?;
+    let last = i64::try_from(entries).unwrap_or(i64::MAX);
+    tx.execute(
+        "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at)
+         VALUES (?1, ?2, ?3, 'active', 0, ?4, ?5, ?6)",
+        bind![session, key_id, owner, last, opened_at, at],
+    )?;
+    Ok(*session)
+}
+
+fn lead_first(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<()> {
+    tx.execute(
+        "INSERT INTO session_keys (key_id, session_id) VALUES (?1, ?2)",
+        bind![key, session],
+    )?;
+    Ok(())
 }
 
 fn next_generation(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<u32> {

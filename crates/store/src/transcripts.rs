@@ -122,10 +122,27 @@ pub fn append_after(
         tail = sessions::tail(tx, session)?;
     }
     let first = tail.last + 1;
-    for (seq, said) in (first..).zip(all) {
-        append_one(tx, (session, tail.owner, seq), said)?;
-    }
+    write_down(tx, (session, tail.owner, first), all)?;
     Ok(first)
+}
+
+/// Writes down what is said first in a session that was [opened with it](sessions::open_with).
+pub fn begin(
+    tx: &mut Tx<'_>,
+    (session, owner): (SessionId, PrincipalKey),
+    all: &[Utterance],
+) -> Result<()> {
+    write_down(tx, (session, owner, 1), all)
+}
+
+fn write_down(
+    tx: &mut Tx<'_>,
+    (session, owner, first): (SessionId, PrincipalKey, i64),
+    all: &[Utterance],
+) -> Result<()> {
+    (first..)
+        .zip(all)
+        .try_for_each(|(seq, said)| append_one(tx, (session, owner, seq), said))
 }
 
 fn append_one(

@@ -196,7 +196,8 @@ pub(crate) fn prompt(
     answer(tx, shared, place, &statement)
 }
 
-fn said(statement: &Statement) -> Happening {
+/// What those are told who watch.
+pub(crate) fn said(statement: &Statement) -> Happening {
     Happening::Said {
         reply: statement.reply,
         kind: statement.kind,

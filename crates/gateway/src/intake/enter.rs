@@ -12,7 +12,7 @@ use talaria_store::inbox::Arrival;
 use talaria_store::{Ahead, Commit, Committed, StoreError};
 use tokio::sync::oneshot;
 
-use super::{Admitted, admit, not_accepted};
+use super::{Admitted, admit, held, not_accepted};
 use crate::control;
 use crate::lanes;
 use crate::lifecycle::wakes;
@@ -50,8 +50,8 @@ pub(super) async fn enter(shared: &Arc<Shared>, entry: Entry) -> Answer {
 }
 
 /// Where one event comes in.
-struct Door {
-    shared: Arc<Shared>,
+pub(super) struct Door {
+    pub(super) shared: Arc<Shared>,
     event: EventId,
     is_command: bool,
     tell: oneshot::Sender<Answer>,
@@ -63,6 +63,11 @@ impl Door {
         let seat = Some(&shared)
             .filter(|shared| shared.may_begin() && entry.arrival.is_due())
             .and_then(Seat::take);
+        let seat = match seat.map(|seat| held::begin(&entry, seat)) {
+            Some(Ok(held)) => return held.run(self, entry).await,
+            Some(Err(seat)) => Some(seat),
+            None => None,
+        };
         let (this, is_seated) = (Arc::clone(&shared), seat.is_some());
         let ahead = shared.ledger.write_ahead(move |tx| {
             let Entry {
@@ -137,7 +142,7 @@ impl Door {
     }
 
     /// It is in: does what follows from that, and tells whoever handed it in, if they are still there.
-    fn accept(self, admitted: Admitted) {
+    pub(super) fn accept(self, admitted: Admitted) {
         let (shared, event) = (&self.shared, self.event);
         let answer = match admitted.to {
             Err(first) => Accepted::Duplicate { first },
@@ -162,7 +167,7 @@ impl Door {
     }
 
     /// It is not in, as far as anybody knows.
-    fn refuse(self, error: &StoreError) {
+    pub(super) fn refuse(self, error: &StoreError) {
         let shared = &self.shared;
         if let StoreError::Uncertain { .. } = error {
             // It may be in, and its turn begun without anybody to run it.
@@ -173,7 +178,7 @@ impl Door {
 }
 
 /// However waiting for the commit ends, it is known afterwards whether the turn has begun.
-struct Known<'a>(&'a Begun);
+pub(super) struct Known<'a>(pub(super) &'a Begun);
 
 impl Drop for Known<'_> {
     fn drop(&mut self) {

@@ -1,6 +1,8 @@
 //! The beginning of a turn, in one transaction: the lane's lease, the event, what is merged into it, the history, the
 //! run with its frozen authority. Or, if the event was tried before, what has to be told instead.
 
+pub(crate) mod held;
+
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -104,6 +106,19 @@ impl Begun {
 
     pub(crate) fn session(&self) -> SessionId {
         self.row.session
+    }
+
+    /// What it is admitted with, at this time.
+    pub(crate) fn admission(&self, at: Timestamp) -> Admission {
+        Admission {
+            id: self.run,
+            event: self.row.event.id,
+            runner: self.profile.profile.runner.clone(),
+            attempt: self.row.attempts,
+            authority: self.authority.clone(),
+            return_to: self.place.0.clone(),
+            at,
+        }
     }
 
     /// What it may use.
@@ -347,39 +362,50 @@ fn gather(
     key: &SessionKey,
 ) -> Result<Begun> {
     let events = together(tx, shared, &claimed)?;
-    let Claimed {
-        lease,
-        row,
-        run,
-        before,
-        tail,
-    } = claimed;
-    let source = Source::of(&row.event.address, &row.event.principal);
-    let company = if own.profile.profile.sharing.is_shared(&source) {
-        Company::Shared
-    } else {
-        Company::Alone
-    };
+    let row = &claimed.row;
     let mut chosen = shared.settings.bindings.choose(own, &events);
-    if before.is_some() {
+    if claimed.before.is_some() {
         // What was taken away from an earlier attempt stays away.
         let left = revoke::left_for(tx, row.event.id, &chosen.profile.authority)?;
         chosen = chosen.with(left);
     }
-    let errand = delegation::errand_of(tx, &row)?;
+    let errand = delegation::errand_of(tx, row)?;
     let errand = errand.map(|errand| errand.within(&chosen.authority));
-    let authority = match &errand {
-        Some(errand) => Kept::from(errand.authority.clone()),
-        None => chosen.authority,
+    let mut begun = assemble(claimed, events, chosen, key);
+    if let Some(errand) = &errand {
+        begun.authority = Kept::from(errand.authority.clone());
+    }
+    begun.errand = errand;
+    begun.history = before_it(tx, shared, &begun)?;
+    if begun.profile.runner.wants_state() {
+        begun.snapshot = state::snapshot(tx, begun.drawers())?;
+    }
+    Ok(begun)
+}
+
+/// What is known of a turn without the ledger.
+fn assemble(claimed: Claimed, events: Vec<Event>, chosen: Chosen, key: &SessionKey) -> Begun {
+    let Claimed {
+        lease,
+        row,
+        run,
+        tail,
+        ..
+    } = claimed;
+    let source = Source::of(&row.event.address, &row.event.principal);
+    let company = if chosen.profile.profile.sharing.is_shared(&source) {
+        Company::Shared
+    } else {
+        Company::Alone
     };
     // The anchor is the last of several: that is where the conversation is.
     let anchor = events.last().unwrap_or(&row.event);
-    let mut begun = Begun {
+    Begun {
         place: Place::of_event(anchor, row.session, &key.profile),
         snapshot: Snapshot::default(),
         drawers: OnceLock::new(),
         profile: chosen.profile,
-        authority,
+        authority: chosen.authority,
         frozen: chosen.frozen,
         binding: chosen.id,
         config: chosen.config,
@@ -396,14 +422,9 @@ fn gather(
         tail,
         is_alone: false,
         key: key.id(),
-        errand,
+        errand: None,
         written: Written::default(),
-    };
-    begun.history = before_it(tx, shared, &begun)?;
-    if begun.profile.runner.wants_state() {
-        begun.snapshot = state::snapshot(tx, begun.drawers())?;
     }
-    Ok(begun)
 }
 
 /// What a turn is about: its event, what was merged into it before, and what is merged into it now.
@@ -469,16 +490,7 @@ fn what_to_do(
 }
 
 fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
-    let admission = Admission {
-        id: begun.run,
-        event: begun.row.event.id,
-        runner: begun.profile.profile.runner.clone(),
-        attempt: begun.row.attempts,
-        authority: begun.authority.clone(),
-        return_to: begun.place.0.clone(),
-        at: now,
-    };
-    runs::record_running(tx, &begun.lease, &admission)?;
+    runs::record_running(tx, &begun.lease, &begun.admission(now))?;
     if let Some(errand) = &begun.errand {
         delegation::begin(tx, errand, begun.run)?;
     }

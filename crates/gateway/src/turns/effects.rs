@@ -42,6 +42,7 @@ impl Effects for TurnHost {
 
     fn remember(&self, memory: Memory, request: MemoryRequest) -> Pending<'_, Done<MemoryAnswer>> {
         Box::pin(async move {
+            self.begun.written.precedes().await;
             self.may_remember(memory, &request)?;
             if rules::is_change(&request) {
                 return self.change(memory, request).await;
@@ -57,6 +58,7 @@ impl Effects for TurnHost {
 
     fn look_back(&self, request: PastRequest) -> Pending<'_, Done<PastAnswer>> {
         Box::pin(async move {
+            self.begun.written.precedes().await;
             self.active.may(match request {
                 PastRequest::Page { .. } => Right::HistoryPage,
                 PastRequest::Search { .. } => Right::HistorySearch,
@@ -74,6 +76,7 @@ impl Effects for TurnHost {
 
     fn ask(&self, question: Question) -> Pending<'_, Done<Answer>> {
         Box::pin(async move {
+            self.begun.written.precedes().await;
             self.active.may(Right::Ask)?;
             let _wait = self.active.wait(&*self.shared.clock);
             asking::ask(&self.shared, &self.begun, &self.stop, question).await
@@ -87,6 +90,7 @@ impl Effects for TurnHost {
 
 impl TurnHost {
     async fn plan(&self, request: ScheduleRequest) -> Done<Vec<Schedule>> {
+        self.begun.written.precedes().await;
         self.active.touch(self.shared.now());
         let (this, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
         let id = ScheduleId::next(&*this.ids, this.now());

@@ -5,16 +5,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use talaria_domain::ids::SessionId;
+use talaria_domain::clock::Timestamp;
+use talaria_domain::ids::{RunId, SessionId};
 use talaria_domain::live::Happening;
 use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome};
 use talaria_domain::runner::{Said, Speaker};
 use talaria_store::runs::{self, Conclusion};
-use talaria_store::{Result, StoreError, Tx, inbox, leases, transcripts};
+use talaria_store::transcripts::{self, Utterance};
+use talaria_store::{Result, StoreError, Tx, inbox, leases};
 
 use super::begin::{self, Begin, Begun};
 use super::written::Beginning;
-use super::{LEDGER_PAUSE, errand, history};
+use super::{LEDGER_PAUSE, errand, history, whole};
 use crate::delivery::say::{self, Statement};
 use crate::jobs::keep::Told;
 use crate::jobs::way_back;
@@ -69,15 +71,28 @@ pub(crate) async fn settle(
         return Rest::Unknown;
     }
     let record = record::record(journal);
-    let last = Arc::new((LastWords { record, unwritten }, ended));
+    let last = Arc::new(LastWords {
+        record,
+        unwritten,
+        ended,
+    });
+    if let Some(outcome) = whole::outcome(begun, &last)
+        && begun.written.ends_with(&last)
+    {
+        if begun.written.known().await == Beginning::IsUndone {
+            return Rest::Unknown;
+        }
+        shared.watchers.tell_all(whole::told(begun, &last, outcome));
+        return Rest::Empty;
+    }
+    begun.written.precedes().await;
     let run = begun.run;
     loop {
         let (this, turn, words) = (Arc::clone(shared), Arc::clone(begun), Arc::clone(&last));
         let written = shared
             .ledger
             .write(move |tx| {
-                let (last_words, ended) = &*words;
-                let written = write(tx, &this, &turn, last_words, ended)?;
+                let written = write(tx, &this, &turn, &words)?;
                 // Whatever came to a lane that was empty when its turn began has knocked, here or at the lane.
                 let is_open = !turn.is_alone && inbox::is_open(tx, turn.session())?;
                 Ok((written, is_open))
@@ -89,7 +104,7 @@ pub(crate) async fn settle(
         match written {
             Ok((written, is_open)) => {
                 if let Some(first) = written.first {
-                    remembered(shared, begun, &last.0.record, first);
+                    remembered(shared, begun, &last.record, first);
                 }
                 shared.watchers.tell_all(written.told);
                 return if is_open { Rest::Unknown } else { Rest::Empty };
@@ -112,10 +127,33 @@ pub(crate) async fn settle(
     }
 }
 
-/// What a run said at last.
-pub(super) struct LastWords {
+/// What a run said at last, and how it ended.
+#[derive(Debug)]
+pub(crate) struct LastWords {
     pub(super) record: Record,
-    unwritten: Unwritten,
+    pub(super) unwritten: Unwritten,
+    pub(super) ended: Ended,
+}
+
+impl LastWords {
+    /// How the run comes to its end in the ledger.
+    pub(super) fn conclusion<'a>(&'a self, outcome: &'a RunOutcome) -> Conclusion<'a> {
+        let Unwritten { next, events } = &self.unwritten;
+        Conclusion {
+            next: *next,
+            events,
+            outcome,
+        }
+    }
+
+    /// The last of what it yielded, from this number on, and its end.
+    pub(super) fn yielded(&self, run: RunId, first: i64, outcome: &RunOutcome) -> Vec<Happening> {
+        let end = RunEvent::Ended(outcome.clone());
+        let events = self.unwritten.events.iter().cloned().chain([end]);
+        let told = (first..).zip(events);
+        told.map(|(seq, what)| Happening::Yielded { run, seq, what })
+            .collect()
+    }
 }
 
 /// What of a run is not in the ledger's journal yet.
@@ -138,10 +176,9 @@ fn write(
     shared: &Arc<Shared>,
     begun: &Begun,
     last_words: &LastWords,
-    ended: &Ended,
 ) -> Result<Written> {
     let mut first = None;
-    let happenings = match (ended, &begun.errand) {
+    let happenings = match (&last_words.ended, &begun.errand) {
         (Ended::Answered(outcome), Some(errand)) => {
             let told = errand::answer(tx, shared, (begun, errand), last_words, outcome)?;
             return Ok(Written { told, first });
@@ -290,14 +327,18 @@ pub(super) fn remember(
     begun: &Begun,
     said: &[Said],
 ) -> Result<i64> {
-    let (session, run, now) = (begun.session(), Some(begun.run), shared.now());
-    let asked = Said::plain(Speaker::User, begun.prompt());
-    let all = std::iter::once(&asked).chain(said);
-    let all = history::utterances(all, run, now);
+    let (session, all) = (begun.session(), utterances(begun, said, shared.now()));
     match begun.tail {
         Some(tail) => transcripts::append_after(tx, (session, tail), &all),
         None => transcripts::append_all(tx, session, &all),
     }
+}
+
+/// What was asked and what was said to it, as the transcript takes it.
+pub(super) fn utterances(begun: &Begun, said: &[Said], now: Timestamp) -> Vec<Utterance> {
+    let asked = Said::plain(Speaker::User, begun.prompt());
+    let all = std::iter::once(&asked).chain(said);
+    history::utterances(all, Some(begun.run), now)
 }
 
 /// The run's last words in its journal, and its end.
@@ -309,16 +350,7 @@ pub(super) fn close(
     outcome: &RunOutcome,
 ) -> Result<Vec<Happening>> {
     let (run, now) = (begun.run, shared.now());
-    let Unwritten { next, events } = &last_words.unwritten;
-    let conclusion = Conclusion {
-        next: *next,
-        events,
-        outcome,
-    };
+    let conclusion = last_words.conclusion(outcome);
     let first = runs::conclude(tx, &begun.lease, run, conclusion, now)?;
-    let end = RunEvent::Ended(outcome.clone());
-    let told = (first..).zip(events.iter().cloned().chain([end]));
-    Ok(told
-        .map(|(seq, what)| Happening::Yielded { run, seq, what })
-        .collect())
+    Ok(last_words.yielded(run, first, outcome))
 }

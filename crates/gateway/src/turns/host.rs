@@ -144,6 +144,7 @@ impl TurnHost {
             progress.unwritten.push(event);
             return Ok(());
         }
+        self.begun.written.precedes().await;
         let growing = self.grown(&event, now);
         let mut events = self.take_unwritten();
         events.push(event.clone());

@@ -38,6 +38,7 @@ enum Sent {
 impl TurnReach {
     /// Sends a letter, or says why not.
     pub(super) async fn post(&self, letter: Letter) -> Answer<String> {
+        self.begun.written.precedes().await;
         let Letter { target, text, file } = letter;
         let text = text.trim().to_owned();
         if file.is_none() && text.is_empty() {

@@ -26,6 +26,7 @@ const SHORTEST: Duration = Duration::from_millis(500);
 /// Shows that somebody is at it, for as long as it is waited for. Never ends by itself.
 pub(super) async fn show(shared: &Shared, begun: &Begun) {
     if let Some((account, address)) = place(shared, begun)
+        && is_seen(account)
         && begun.written.known().await == Beginning::Stands
     {
         mark(shared, begun, account, (Mark::Seen, Added)).await;
@@ -39,11 +40,7 @@ pub(super) fn end(shared: &Arc<Shared>, begun: &Arc<Begun>, ended: &Ended) {
     let Some((account, _)) = place(shared, begun) else {
         return;
     };
-    let Abilities {
-        typing, reactions, ..
-    } = account.adapter.abilities();
-    let marks = account.marks && reactions.is_some() && begun.row.event.message.is_some();
-    if typing.is_none() && !marks {
+    if !is_seen(account) {
         return;
     }
     let done = match ended {
@@ -76,6 +73,14 @@ fn place<'a>(shared: &'a Shared, begun: &'a Begun) -> Option<(&'a AccountSetting
     }
     let address = &begun.place.0.address;
     Some((shared.settings.account(address)?, address))
+}
+
+/// Whether there is anything to be seen of a turn on an account before it answers.
+fn is_seen(account: &AccountSettings) -> bool {
+    let Abilities {
+        typing, reactions, ..
+    } = account.adapter.abilities();
+    typing.is_some() || (account.marks && reactions.is_some())
 }
 
 async fn type_on(shared: &Shared, begun: &Begun, account: &AccountSettings, address: &Address) {

@@ -90,6 +90,7 @@ impl TurnReach {
     }
 
     async fn give(&self, task: Task) -> Answer<JobId> {
+        self.begun.written.precedes().await;
         let (shared, begun) = (&self.shared, &self.begun);
         let promise = if task.is_background {
             Promise::Wake

@@ -1,11 +1,24 @@
 //! Whether the beginning of a turn is committed. A turn that begins where its event is taken in may think before that is
 //! known; until then nobody outside notices anything of it, and if its beginning was undone nobody ever does.
+//!
+//! A beginning may also be held: then it is not even on its way to the ledger. It is let go as soon as somebody waits for
+//! it, so that whatever has to come after it waits here first; or the turn ends before that, and is written down as a
+//! whole.
 
-use tokio::sync::SetOnce;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, SetOnce};
+
+use super::end::LastWords;
 
 /// Whether a beginning is committed, once that is known.
 #[derive(Debug, Default)]
-pub(crate) struct Written(SetOnce<Beginning>);
+pub(crate) struct Written {
+    known: SetOnce<Beginning>,
+    /// There is one if the beginning was held at first.
+    hold: Option<Hold>,
+}
 
 /// What became of a beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,21 +29,93 @@ pub(crate) enum Beginning {
     IsUndone,
 }
 
+/// What holds a beginning back.
+#[derive(Debug, Default)]
+struct Hold {
+    /// Somebody waits for it, or the turn has ended.
+    enough: Notify,
+    grip: Mutex<Grip>,
+}
+
+#[derive(Debug, Default)]
+enum Grip {
+    #[default]
+    Held,
+    /// The turn has ended meanwhile.
+    Ended(Arc<LastWords>),
+    /// It is on its way.
+    LetGo,
+}
+
 impl Written {
-    /// It is known. What was known before stays.
-    pub(crate) fn tell(&self, beginning: Beginning) {
-        drop(self.0.set(beginning));
+    /// One that is held.
+    pub(crate) fn held() -> Self {
+        Self {
+            hold: Some(Hold::default()),
+            ..Self::default()
+        }
     }
 
-    /// Waits until it is known.
+    /// It is known. What was known before stays.
+    pub(crate) fn tell(&self, beginning: Beginning) {
+        drop(self.known.set(beginning));
+    }
+
+    /// Waits until it is known; it is held no longer.
     pub(crate) async fn known(&self) -> Beginning {
-        *self.0.wait().await
+        if let Some(hold) = &self.hold {
+            hold.enough.notify_one();
+        }
+        *self.known.wait().await
+    }
+
+    /// What the turn writes comes after its beginning in the ledger's queue: waits until that is so.
+    pub(crate) async fn precedes(&self) {
+        if self.hold.is_some() {
+            self.known().await;
+        }
     }
 
     /// Ends when it turns out that there never was a beginning; otherwise never.
     pub(crate) async fn undone(&self) {
-        if self.known().await == Beginning::Stands {
+        if *self.known.wait().await == Beginning::Stands {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Holds it for this long at most, then lets go; gives how the turn has ended, if it has.
+    pub(crate) async fn let_go(&self, after: Duration) -> Option<Arc<LastWords>> {
+        let hold = self.hold.as_ref()?;
+        tokio::select! {
+            biased;
+            () = hold.enough.notified() => {}
+            () = tokio::time::sleep(after) => {}
+        }
+        match std::mem::replace(&mut *hold.grip(), Grip::LetGo) {
+            Grip::Ended(last_words) => Some(last_words),
+            Grip::Held | Grip::LetGo => None,
+        }
+    }
+
+    /// The turn has ended: says whether its end will be written down together with its beginning.
+    pub(crate) fn ends_with(&self, last_words: &Arc<LastWords>) -> bool {
+        let Some(hold) = &self.hold else {
+            return false;
+        };
+        let mut grip = hold.grip();
+        if !matches!(*grip, Grip::Held) {
+            return false;
+        }
+        *grip = Grip::Ended(Arc::clone(last_words));
+        drop(grip);
+        hold.enough.notify_one();
+        true
+    }
+}
+
+impl Hold {
+    fn grip(&self) -> MutexGuard<'_, Grip> {
+        // Nothing panics while it holds this lock.
+        self.grip.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

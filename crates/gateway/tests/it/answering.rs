@@ -373,6 +373,7 @@ async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
         options: [("temperature".to_owned(), 0.into())].into(),
         window: Some(DeliveryWindow::InTurnOnly),
         may_be_asked: false,
+        is_awaited: false,
         profile: None,
         callback: None,
     };

@@ -21,6 +21,7 @@ mod hosting;
 mod idling;
 mod letting_in;
 mod looping;
+mod on_the_line;
 mod pairing;
 mod planning;
 mod presence;

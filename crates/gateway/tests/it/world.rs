@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use talaria_domain::adapter::Adapter;
 use talaria_domain::address::Address;
 use talaria_domain::authority::{Authority, Right};
+use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::{Clock, SystemClock, Timestamp};
 use talaria_domain::event::{Content, Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
@@ -25,6 +27,7 @@ use talaria_gateway::settings::{
     AccountSettings, DoubtPolicy, Limits, ProfileSettings, Reset, Settings,
 };
 use talaria_gateway::{Gateway, Parts};
+use talaria_platforms::local::Local;
 use talaria_platforms::split::pieces;
 use talaria_sim::chat::{AlwaysFine, Moods, Offer, Vendor};
 use talaria_sim::machine::Machine;
@@ -70,6 +73,8 @@ pub(crate) struct Setup {
     pub(crate) most_bytes: Option<u64>,
     /// Has `data`, which is the gateway's own, and `work`, where files may be sent from.
     pub(crate) home: Arc<TempDir>,
+    /// Whether there is a surface for programs, and a runner that does without what is remembered.
+    pub(crate) has_line: bool,
     /// Where the clock of schedules hangs.
     pub(crate) zone: Zone,
     /// What the gateway is called among several.
@@ -134,6 +139,7 @@ impl Default for Setup {
             has_neighbour: false,
             most_bytes: None,
             home: Arc::new(tempfile::tempdir().unwrap()),
+            has_line: false,
             zone: Zone::default(),
             node: "node",
             seed: 1,
@@ -193,7 +199,11 @@ impl World {
         (clock, calls): (Arc<RuntimeClock>, Arc<Calls>),
     ) -> Self {
         let machine = Machine::by(Arc::<RuntimeClock>::clone(&clock));
-        let script = Arc::new(Script::with_window(setup.window).using(&machine));
+        let mut script = Script::with_window(setup.window).using(&machine);
+        if setup.has_line {
+            script = script.forgetful();
+        }
+        let script = Arc::new(script);
         let ids = Arc::new(SeededIds::from_seed(setup.seed));
         let outside = (&vendor, &script, &machine);
         let gateway = start(&setup, outside, &ledger, (&clock, &ids)).await;
@@ -381,6 +391,35 @@ fn assistant(setup: &Setup) -> Profile {
     }
 }
 
+fn adapters(
+    setup: &Setup,
+    vendor: &Arc<Vendor>,
+    profile: &ProfileName,
+    clock: &Arc<dyn Clock>,
+) -> Vec<Arc<dyn Adapter>> {
+    let mut accounts = vec![Account {
+        platform: "example".into(),
+        name: "bot".into(),
+        profile: profile.clone(),
+    }];
+    if setup.has_neighbour {
+        accounts.push(Account {
+            platform: "elsewhere".into(),
+            name: "bot".into(),
+            profile: "neighbour".into(),
+        });
+    }
+    let mut adapters: Vec<Arc<dyn Adapter>> = Vec::new();
+    for account in accounts {
+        adapters.push(Arc::new(vendor.adapter(account, Arc::clone(clock))));
+    }
+    if setup.has_line {
+        let program = ("api", DeliveryWindow::InTurnOnly);
+        adapters.push(Arc::new(Local::of(program, profile, clock)));
+    }
+    adapters
+}
+
 async fn start(
     setup: &Setup,
     (vendor, script, machine): (&Arc<Vendor>, &Arc<Script>, &Arc<Machine>),
@@ -388,11 +427,6 @@ async fn start(
     (clock, ids): (&Arc<RuntimeClock>, &Arc<SeededIds>),
 ) -> Gateway {
     let profile = assistant(setup);
-    let account = Account {
-        platform: "example".into(),
-        name: "bot".into(),
-        profile: profile.name.clone(),
-    };
     let clock: Arc<dyn Clock> = Arc::<RuntimeClock>::clone(clock);
     let ids: Arc<dyn Ids> = Arc::<SeededIds>::clone(ids);
     let profile = ProfileSettings {
@@ -401,16 +435,9 @@ async fn start(
         authority: setup.authority.clone(),
         reset: setup.reset,
     };
-    let mut accounts = vec![account];
-    if setup.has_neighbour {
-        accounts.push(Account {
-            platform: "elsewhere".into(),
-            name: "bot".into(),
-            profile: "neighbour".into(),
-        });
-    }
-    let account = |account: Account| AccountSettings {
-        adapter: Arc::new(vendor.adapter(account, Arc::clone(&clock))),
+    let adapters = adapters(setup, vendor, &profile.profile.name, &clock);
+    let account = |adapter| AccountSettings {
+        adapter,
         access: setup.access.clone(),
         merge_window: setup.merge_window,
         rate: setup.rate,
@@ -423,7 +450,7 @@ async fn start(
     let settings = Settings {
         node: setup.node.into(),
         profiles: profiles(&setup.others, profile),
-        accounts: accounts.into_iter().map(account).collect(),
+        accounts: adapters.into_iter().map(account).collect(),
         routes: setup.routes.clone(),
         bindings: setup.bindings.clone(),
         limits: setup.limits,

@@ -21,6 +21,7 @@ use talaria_domain::run::RunEvent;
 use talaria_store::{StoreError, Tx, runs};
 
 use super::completions::ALIVE;
+use super::completions::asked::Hearing;
 use super::described;
 use super::door::{self, Admitted};
 use super::once::{Claim, Request};
@@ -69,7 +70,7 @@ async fn create(
     let turn = match claim {
         Claim::First(fresh) => {
             let order = Order::prepare(&app, &asker, fresh).await?;
-            let mut content = question.content(asker.memory(), callback);
+            let mut content = question.content(asker.memory(), callback, Hearing::FromTheStart);
             if let Some(wishes) = &mut content.wishes {
                 // It has `/approval` to answer by.
                 wishes.may_be_asked = true;

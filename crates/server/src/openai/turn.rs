@@ -139,11 +139,16 @@ impl Turn {
     }
 }
 
-/// Where a turn takes place and whose it is: where its conversation is, or in a chat of its own.
-async fn place(app: &App, asker: &Asker) -> Result<(Address, Option<ProfileName>), Refusal> {
+/// Where a turn takes place and whose it is: where its conversation is, or in a chat of its own, which has its name from
+/// what opens it.
+async fn place(
+    app: &App,
+    asker: &Asker,
+    event: EventId,
+) -> Result<(Address, Option<ProfileName>), Refusal> {
     let Some(session) = asker.session else {
-        let chat = app.shared.ids.next(app.now()).to_string();
-        return Ok((surfaces::program(ChatId::from(chat)), asker.profile.clone()));
+        let chat = ChatId::from(event.to_string());
+        return Ok((surfaces::program(chat), asker.profile.clone()));
     };
     let Place { address, profile } = Place::find(app, &asker.caller, session).await?;
     if asker.profile.as_ref().is_some_and(|it| *it != profile) {
@@ -171,7 +176,7 @@ impl Order {
         asker: &Asker,
         fresh: Fresh,
     ) -> Result<Arc<Self>, Refusal> {
-        let (address, profile) = place(app, asker).await?;
+        let (address, profile) = place(app, asker, fresh.event).await?;
         Ok(Arc::new(Self {
             event: fresh.event,
             is_kept: fresh.is_kept,

@@ -47,6 +47,26 @@ pub(in crate::openai) enum Memory {
     Ours,
 }
 
+/// When a program hears of its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::openai) enum Hearing {
+    /// When it has ended: it waits on the line, and is told nothing before.
+    AtItsEnd,
+    /// From its beginning on.
+    FromTheStart,
+}
+
+impl Hearing {
+    /// Of a turn that is told bit by bit, or at once.
+    pub(in crate::openai) const fn of(is_streamed: bool) -> Self {
+        if is_streamed {
+            Self::FromTheStart
+        } else {
+            Self::AtItsEnd
+        }
+    }
+}
+
 impl Asked {
     /// Instructions that come before those in the messages.
     pub(in crate::openai) fn instruct(&mut self, first: &str) {
@@ -56,7 +76,12 @@ impl Asked {
     }
 
     /// What the gateway is told; `callback` is where the program hears of what ends later.
-    pub(in crate::openai) fn content(self, memory: Memory, callback: Option<Address>) -> Content {
+    pub(in crate::openai) fn content(
+        self,
+        memory: Memory,
+        callback: Option<Address>,
+        hearing: Hearing,
+    ) -> Content {
         let history =
             (memory == Memory::Theirs && !self.history.is_empty()).then_some(self.history);
         let wishes = Wishes {
@@ -68,6 +93,7 @@ impl Asked {
             window: Some(DeliveryWindow::InTurnOnly),
             callback,
             may_be_asked: false,
+            is_awaited: hearing == Hearing::AtItsEnd,
             profile: None,
         };
         Content {

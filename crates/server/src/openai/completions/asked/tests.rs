@@ -7,7 +7,7 @@ use super::*;
 fn content(body: &Value, memory: Memory) -> Content {
     read(body.as_object().unwrap())
         .unwrap()
-        .content(memory, None)
+        .content(memory, None, Hearing::FromTheStart)
 }
 
 /// All that every program asks for: its request is the only way back.
@@ -67,9 +67,12 @@ fn a_callback_comes_with_the_turn_and_its_request_still_ends_with_the_answer() {
     let body = json!({ "messages": [{ "role": "user", "content": "hello" }] });
     let callback = crate::surfaces::program("elsewhere".into());
     let asked = read(body.as_object().unwrap()).unwrap();
-    let wishes = asked.content(Memory::Ours, Some(callback.clone())).wishes;
+    let wishes = asked
+        .content(Memory::Ours, Some(callback.clone()), Hearing::AtItsEnd)
+        .wishes;
     let expected = Wishes {
         callback: Some(callback),
+        is_awaited: true,
         ..nothing_later()
     };
     assert_eq!(wishes.as_deref(), Some(&expected));

@@ -1,0 +1,74 @@
+//! An event of which the ledger need not know at once: it opens a conversation, and whoever asks waits for the end on an
+//! open line. Its turn begins in memory. It is written down when it has lasted for a while, or when it does something
+//! that has to come after its beginning; one that is over before that is written down as a whole. Nobody is told anything
+//! before it is committed, so that whoever asks and hears nothing knows that nothing was taken in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use talaria_store::StoreError;
+
+use super::Admitted;
+use super::enter::{Door, Entry, Known};
+use crate::lanes;
+use crate::shared::Seat;
+use crate::turns::begin::{self, Begun};
+use crate::turns::whole::{self, Whole};
+use crate::turns::{self, end::LastWords};
+
+/// How long a turn may go on before it is written down: what takes longer is worth being looked at, stopped and done again.
+const LONGEST: Duration = Duration::from_millis(25);
+
+/// A turn that is not written down yet.
+pub(super) struct Held {
+    begun: Box<Begun>,
+    seat: Seat,
+}
+
+/// Begins the turn in memory, if that can be done; otherwise the seat is given back.
+pub(super) fn begin(entry: &Entry, seat: Seat) -> Result<Held, Seat> {
+    match begin::held::begin(seat.shared(), &entry.arrival) {
+        Some(begun) => Ok(Held { begun, seat }),
+        None => Err(seat),
+    }
+}
+
+impl Held {
+    /// Runs the turn to its end, and writes it down.
+    pub(super) async fn run(self, door: Door, entry: Entry) {
+        let Self { begun, seat } = self;
+        let shared = Arc::clone(&door.shared);
+        let (begun, history) = begun.share();
+        let session = begun.session();
+        let beginning = async {
+            let _known = Known(&begun);
+            let last_words = begun.written.let_go(LONGEST).await;
+            match write_down(&door, entry, &begun, last_words).await {
+                Ok(()) => {
+                    door.accept(Admitted::of(Ok(session)));
+                    turns::stand(&shared, &begun);
+                }
+                Err(error) => door.refuse(&error),
+            }
+        };
+        let turn = turns::take_turn(&shared, &begun, history);
+        let ((), next) = tokio::join!(biased; beginning, turn);
+        lanes::leave(&shared, session, seat, &next);
+    }
+}
+
+async fn write_down(
+    door: &Door,
+    entry: Entry,
+    begun: &Arc<Begun>,
+    last_words: Option<Arc<LastWords>>,
+) -> Result<(), StoreError> {
+    let (shared, begun) = (Arc::clone(&door.shared), Arc::clone(begun));
+    let ledger = &door.shared.ledger;
+    let whole = last_words.and_then(|it| Whole::of(&shared, &begun, &it));
+    let write = ledger.write(move |tx| match &whole {
+        Some(whole) => whole::write(tx, &shared, (&entry.arrival, &begun), whole),
+        None => begin::held::write_down(tx, &shared, (&entry.arrival, &begun)),
+    });
+    write.await
+}
