@@ -2,7 +2,11 @@
 //! store while the writer goes on, again and again until little is left; then the writer, between two batches, copies
 //! that little itself, and the log starts over. Only the writer can do the last step: while it writes, there is always
 //! something left.
+//!
+//! What is copied has to reach the disk before the log starts over, and the engine sees to that in the last step alone.
+//! So the thread has it written before: then the writer waits for the little that it copied itself.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -14,7 +18,7 @@ use talaria_domain::clock::Clock;
 use super::connection::SqliteConnection;
 use super::pool::start;
 use crate::engine::{Access, Durability};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 
 /// Pages in the log before it is worth copying.
 const WORTH: i32 = 16_000;
@@ -45,11 +49,15 @@ impl Checkpoints {
         writer.on_commit(move |count| counted.store(count, Ordering::Relaxed))?;
         let mut connection = SqliteConnection::open(path, Access::Write, Arc::clone(clock))?;
         connection.prepare_writer(durability)?;
+        // Open for as long as the thread lives: to close it would give back what the engine has locked in the store.
+        let store = File::open(path).map_err(|error| StoreError::Retry {
+            why: format!("cannot open the store to have it written: {error}"),
+        })?;
         let (ask, asked) = sync_channel(1);
         let is_ready = Arc::new(AtomicBool::new(false));
         let ready = Arc::clone(&is_ready);
         let thread = start("ledger-checkpoint", move || {
-            copy(&connection, &asked, &ready);
+            copy(&connection, &store, &asked, &ready);
         })?;
         Ok((
             Self {
@@ -75,10 +83,13 @@ impl Checkpoints {
 }
 
 /// Runs until the writer is gone.
-fn copy(connection: &SqliteConnection, asked: &Receiver<()>, is_ready: &AtomicBool) {
+fn copy(connection: &SqliteConnection, store: &File, asked: &Receiver<()>, is_ready: &AtomicBool) {
     while asked.recv().is_ok() {
         for _ in 0..PASSES {
-            if connection.checkpoint().is_ok_and(|left| left <= LITTLE) {
+            let is_little = connection.checkpoint().is_ok_and(|left| left <= LITTLE);
+            // If this fails it fails for the engine, too, and the log stays as it is.
+            drop(store.sync_data());
+            if is_little {
                 break;
             }
         }
