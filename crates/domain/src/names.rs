@@ -1,16 +1,18 @@
 //! Names that come from outside: the operator's (profile, account) and the platforms' (chat, thread, user,
-//! message). Each is a type of its own over a text that is kept exactly as it was given.
+//! message). Each is a type of its own over a text that is kept exactly as it was given. Every event, run and reply has a
+//! dozen of them, so that copying one costs no memory.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(SmolStr);
 
         impl $name {
             /// The text as it was given.
@@ -19,20 +21,20 @@ macro_rules! names {
             }
 
             /// Whether there is nothing in it. Platforms send empty ids where they mean none.
-            pub const fn is_empty(&self) -> bool {
+            pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
         }
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.to_owned())
+                Self(text.into())
             }
         }
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(text)
+                Self(text.into())
             }
         }
 
