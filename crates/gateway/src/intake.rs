@@ -112,7 +112,10 @@ impl Front {
         let (decided, is_if_followed) = match admission::decide(shared, event) {
             Admission::In(decided) => (decided, false),
             Admission::IfFollowed(decided) => (decided, true),
-            Admission::Stranger(decided) => return stranger::ask(shared, decided).await,
+            // Boxed: it is rare, and larger than everything else here.
+            Admission::Stranger(decided) => {
+                return Box::pin(stranger::ask(shared, decided)).await;
+            }
             Admission::Ignored(reason) => return Ok(self.ignore(reason)),
             Admission::Refused(reason) => return Ok(self.refuse(reason)),
             Admission::Looped {
@@ -157,11 +160,12 @@ impl Front {
         if is_if_followed && !self.has_answered(&arrival).await? {
             return Ok(self.ignore(words::ignored(Ignored::NotMentioned)));
         }
-        let entry = Entry {
+        // Boxed: it is handed on many times.
+        let entry = Box::new(Entry {
             arrival,
             profile: Arc::clone(profile),
             wish,
-        };
+        });
         enter::enter(shared, entry).await
     }
 

@@ -20,6 +20,11 @@ struct Inner<T> {
 }
 
 impl<T: Serialize> Kept<T> {
+    /// Writes it out here and now: the writer, who needs it later, has one thread, and callers have many.
+    pub fn write_out(&self) -> Result<()> {
+        self.json().map(drop)
+    }
+
     /// As the ledger keeps it.
     pub(crate) fn json(&self) -> Result<&str> {
         if let Some(json) = self.0.json.get() {

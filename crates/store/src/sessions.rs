@@ -12,8 +12,8 @@ use talaria_domain::session_key::{SessionKey, SessionKeyId};
 use crate::bind;
 use crate::change::{found, legal};
 use crate::error::Result;
+use crate::kept::Kept;
 use crate::tx::{Row, Tx};
-use crate::value::to_json;
 
 macro_rules! columns {
     () => {
@@ -41,7 +41,7 @@ fn read(row: &Row<'_>) -> Result<Session> {
 /// done on the writer's thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
-    key: SessionKey,
+    key: Kept<SessionKey>,
     key_id: SessionKeyId,
     owner: PrincipalKey,
     session: SessionId,
@@ -53,7 +53,7 @@ impl Opening {
     pub fn of(key: SessionKey, owner: PrincipalKey, session: SessionId, at: Timestamp) -> Self {
         Self {
             key_id: key.id(),
-            key,
+            key: Kept::from(key),
             owner,
             session,
             at,
@@ -61,8 +61,13 @@ impl Opening {
     }
 
     /// The key it opens.
-    pub const fn key(&self) -> &SessionKey {
+    pub fn key(&self) -> &SessionKey {
         &self.key
+    }
+
+    /// It will have to be made: what is written down then is made ready here.
+    pub fn write_out(&self) -> Result<()> {
+        self.key.write_out()
     }
 
     /// Whose conversation it will be if it has to be made.
@@ -148,7 +153,7 @@ fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result
     lead_first(tx, key, opening.session)?;
     let is_known = tx.execute(
         "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2) ON CONFLICT (key_id) DO NOTHING",
-        bind![key, to_json(&opening.key)?],
+        bind![key, opening.key.json()?],
     )? == 0;
     let generation = if is_known {
         next_generation(tx, key)?
@@ -177,7 +182,7 @@ pub fn open_with(
     lead_first(tx, *key_id, *session)?;
     tx.execute(
         "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2)",
-        bind![key_id, to_json(key)?],
+        bind![key_id, key.json()?],
     )?;
     let last = i64::try_from(entries).unwrap_or(i64::MAX);
     tx.execute(

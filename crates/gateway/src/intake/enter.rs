@@ -33,7 +33,16 @@ pub(super) struct Entry {
 type Answer = Result<Accepted, NotAccepted>;
 
 /// Takes an event in; answers after the commit.
-pub(super) async fn enter(shared: &Arc<Shared>, entry: Entry) -> Answer {
+pub(super) async fn enter(shared: &Arc<Shared>, entry: Box<Entry>) -> Answer {
+    let told = hand_over(shared, entry);
+    told.await.unwrap_or_else(|_| {
+        let reason = "the gateway stops".to_owned();
+        Err(NotAccepted { reason })
+    })
+}
+
+/// Starts the task; gives where its answer will be.
+fn hand_over(shared: &Arc<Shared>, entry: Box<Entry>) -> oneshot::Receiver<Answer> {
     let (tell, told) = oneshot::channel();
     let event = entry.arrival.event();
     let door = Door {
@@ -42,11 +51,15 @@ pub(super) async fn enter(shared: &Arc<Shared>, entry: Entry) -> Answer {
         is_command: matches!(event.kind, EventKind::Command { .. }),
         tell,
     };
-    shared.spawn(door.take_in(entry));
-    told.await.unwrap_or_else(|_| {
-        let reason = "the gateway stops".to_owned();
-        Err(NotAccepted { reason })
-    })
+    let seat = Some(shared)
+        .filter(|shared| shared.may_begin() && entry.arrival.is_due())
+        .and_then(Seat::take);
+    match seat.map(|seat| held::begin(&entry, seat)) {
+        Some(Ok(held)) => shared.spawn(held.run(door, entry)),
+        Some(Err(seat)) => shared.spawn(door.take_in(entry, Some(seat))),
+        None => shared.spawn(door.take_in(entry, None)),
+    }
+    told
 }
 
 /// Where one event comes in.
@@ -58,23 +71,15 @@ pub(super) struct Door {
 }
 
 impl Door {
-    async fn take_in(self, entry: Entry) {
+    async fn take_in(self, entry: Box<Entry>, seat: Option<Seat>) {
         let shared = Arc::clone(&self.shared);
-        let seat = Some(&shared)
-            .filter(|shared| shared.may_begin() && entry.arrival.is_due())
-            .and_then(Seat::take);
-        let seat = match seat.map(|seat| held::begin(&entry, seat)) {
-            Some(Ok(held)) => return held.run(self, entry).await,
-            Some(Err(seat)) => Some(seat),
-            None => None,
-        };
         let (this, is_seated) = (Arc::clone(&shared), seat.is_some());
         let ahead = shared.ledger.write_ahead(move |tx| {
             let Entry {
                 arrival,
                 profile,
                 wish,
-            } = &entry;
+            } = &*entry;
             admit(tx, &this, (profile, *wish), (arrival, is_seated))
         });
         let Ahead { mut value, commit } = match ahead.await {

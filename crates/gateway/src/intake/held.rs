@@ -35,7 +35,7 @@ pub(super) fn begin(entry: &Entry, seat: Seat) -> Result<Held, Seat> {
 
 impl Held {
     /// Runs the turn to its end, and writes it down.
-    pub(super) async fn run(self, door: Door, entry: Entry) {
+    pub(super) async fn run(self, door: Door, entry: Box<Entry>) {
         let Self { begun, seat } = self;
         let shared = Arc::clone(&door.shared);
         let (begun, history) = begun.share();
@@ -59,13 +59,14 @@ impl Held {
 
 async fn write_down(
     door: &Door,
-    entry: Entry,
+    entry: Box<Entry>,
     begun: &Arc<Begun>,
     last_words: Option<Arc<LastWords>>,
 ) -> Result<(), StoreError> {
     let (shared, begun) = (Arc::clone(&door.shared), Arc::clone(begun));
     let ledger = &door.shared.ledger;
     let whole = last_words.and_then(|it| Whole::of(&shared, &begun, &it));
+    let whole = whole.map(Box::new);
     let write = ledger.write(move |tx| match &whole {
         Some(whole) => whole::write(tx, &shared, (&entry.arrival, &begun), whole),
         None => begin::held::write_down(tx, &shared, (&entry.arrival, &begun)),

@@ -219,6 +219,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     let before = head.run;
     let row = inbox::take(tx, &lease, head, run)?;
     let key = sessions::origin_of(tx, session)?;
+    let key = (&key, key.id());
     let claimed = Claimed {
         lease,
         row,
@@ -226,7 +227,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
         before,
         tail: None,
     };
-    go_on(tx, shared, claimed, &key)
+    go_on(tx, shared, claimed, key)
 }
 
 /// An event that was claimed.
@@ -259,12 +260,13 @@ pub(crate) fn begin_at_once(
     };
     let run = RunId::next(&*shared.ids, shared.now());
     let row = inbox::record_claimed(tx, arrival, led.session, (&lease, run))?;
-    let found;
+    let (opening, found);
     let key = if led.is_own {
-        arrival.opening().key()
+        opening = arrival.opening();
+        (opening.key(), opening.key_id())
     } else {
         found = sessions::origin_of(tx, led.session)?;
-        &found
+        (&found, found.id())
     };
     let claimed = Claimed {
         lease,
@@ -303,15 +305,15 @@ fn go_on(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
     claimed: Claimed,
-    key: &SessionKey,
+    key: (&SessionKey, SessionKeyId),
 ) -> Result<Begin> {
-    let before = claimed.before;
-    let Some(own) = shared.own.get(&key.profile) else {
+    let (before, profile) = (claimed.before, &key.0.profile);
+    let Some(own) = shared.own.get(profile) else {
         let Claimed { lease, row, .. } = &claimed;
-        let place = Place::of_event(&row.event, row.session, &key.profile);
+        let place = Place::of_event(&row.event, row.session, profile);
         let reason = format!(
             "the profile {:?} is not configured any more",
-            key.profile.as_str()
+            profile.as_str()
         );
         return give_up(tx, shared, (lease, row), &place, &reason);
     };
@@ -359,7 +361,7 @@ fn gather(
     shared: &Shared,
     claimed: Claimed,
     own: &Chosen,
-    key: &SessionKey,
+    key: (&SessionKey, SessionKeyId),
 ) -> Result<Begun> {
     let events = together(tx, shared, &claimed)?;
     let row = &claimed.row;
@@ -384,7 +386,12 @@ fn gather(
 }
 
 /// What is known of a turn without the ledger.
-fn assemble(claimed: Claimed, events: Vec<Event>, chosen: Chosen, key: &SessionKey) -> Begun {
+fn assemble(
+    claimed: Claimed,
+    events: Vec<Event>,
+    chosen: Chosen,
+    (key, key_id): (&SessionKey, SessionKeyId),
+) -> Begun {
     let Claimed {
         lease,
         row,
@@ -421,7 +428,7 @@ fn assemble(claimed: Claimed, events: Vec<Event>, chosen: Chosen, key: &SessionK
         shown: Mutex::default(),
         tail,
         is_alone: false,
-        key: key.id(),
+        key: key_id,
         errand: None,
         written: Written::default(),
     }

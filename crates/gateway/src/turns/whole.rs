@@ -37,6 +37,8 @@ pub(crate) struct Whole {
 impl Whole {
     /// None if the turn cannot be written down like that.
     pub(crate) fn of(shared: &Shared, begun: &Begun, last_words: &Arc<LastWords>) -> Option<Self> {
+        // If it cannot be, whoever writes it down says so.
+        drop(begun.place.0.write_out());
         Some(Self {
             outcome: outcome(begun, last_words)?.clone(),
             said: end::utterances(begun, &last_words.record.said, shared.now()),

@@ -35,6 +35,7 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     if !runner.thinks_first() || runner.wants_state() || fetch::has_files(&events) {
         return None;
     }
+    opening.write_out().ok()?;
     let (session, now) = (event.id.opens(), shared.now());
     let lease = Lease::first(&LeaseName::Lane(session), &shared.settings.node, now);
     let run = RunId::next(&*shared.ids, now);
@@ -53,7 +54,7 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
         is_alone: true,
         history: Some(History::new()),
         written: Written::held(),
-        ..assemble(claimed, events, chosen, key)
+        ..assemble(claimed, events, chosen, (key, opening.key_id()))
     };
     Some(Box::new(begun))
 }
