@@ -71,6 +71,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0009_keys_by_time.sqlite.sql"),
         postgres: include_str!("../migrations/0009_keys_by_time.postgres.sql"),
     },
+    Migration {
+        number: 10,
+        name: "last words",
+        sqlite: include_str!("../migrations/0010_last_words.sql"),
+        postgres: include_str!("../migrations/0010_last_words.sql"),
+    },
 ];
 
 impl Migration {

@@ -123,11 +123,12 @@ pub fn record_ended(
     } = admission;
     let (_, state) = end_of(outcome);
     let next = first + i64::try_from(events.len() + 1).unwrap_or(i64::MAX);
+    let (events, last_words) = with_last_words(events);
     tx.execute(
         "INSERT INTO runs
              (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, outcome, next_seq,
-              created_at, active_at, ended_at)
-         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, ?11, ?12, ?8, ?13, ?13)",
+              created_at, active_at, ended_at, last_words)
+         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, ?11, ?12, ?8, ?13, ?13, ?14)",
         bind![
             id,
             return_to.session,
@@ -141,7 +142,8 @@ pub fn record_ended(
             state.as_str(),
             to_json(outcome)?,
             next,
-            at
+            at,
+            last_words
         ],
     )?;
     write_down(tx, *id, first, events, at)
@@ -347,8 +349,16 @@ pub struct Conclusion<'a> {
     pub outcome: &'a RunOutcome,
 }
 
+/// The last events of a run without what it said at the very end, which its own row keeps.
+fn with_last_words(events: &[RunEvent]) -> (&[RunEvent], Option<&str>) {
+    match events.split_last() {
+        Some((RunEvent::MessageCompleted { text }, before)) => (before, Some(text)),
+        _ => (events, None),
+    }
+}
+
 /// Journals the last events of a run and ends it; gives the number of the first. The end itself has the number after
-/// them and no row: what the run's own row says of it is not written down twice.
+/// them and no row, and so has what the run said right before it: the run's own row has both.
 pub fn conclude(
     tx: &mut Tx<'_>,
     lease: &Lease,
@@ -363,8 +373,9 @@ pub fn conclude(
     } = conclusion;
     let (_, to) = end_of(outcome);
     let count = i64::try_from(events.len() + 1).unwrap_or(i64::MAX);
+    let (before, last_words) = with_last_words(events);
     let is_ended = tx.execute(
-        "UPDATE runs SET next_seq = ?8 + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4
+        "UPDATE runs SET next_seq = ?8 + ?7, state = ?2, outcome = ?3, active_at = ?4, ended_at = ?4, last_words = ?9
          WHERE run_id = ?1 AND epoch = ?5 AND state = 'running' AND next_seq = ?8
              AND EXISTS (SELECT 1 FROM leases WHERE name = ?6 AND epoch = ?5)",
         bind![
@@ -375,11 +386,12 @@ pub fn conclude(
             lease.epoch,
             lease.text,
             count,
-            first
+            first,
+            last_words
         ],
     )? == 1;
     if is_ended {
-        write_down(tx, run, first, events, at)?;
+        write_down(tx, run, first, before, at)?;
         return Ok(first);
     }
     // It is not simply running, or somebody else wrote into its journal: every step is looked at.
@@ -412,25 +424,32 @@ pub fn journal(
         |row| Ok((row.get(0)?, row.json(1)?)),
     )?;
     if journal.len() < limit as usize {
-        let end = ending(tx, run, after)?;
-        journal.extend(end.map(|(seq, event, _)| (seq, event)));
+        let rest = ending(tx, run, after)?.into_iter();
+        journal.extend(rest.map(|(seq, event, _)| (seq, event)));
+        journal.truncate(limit as usize);
     }
     Ok(journal)
 }
 
-/// The end of a run that was concluded, with its number and its time, if that is after `after`: the last number has no
-/// row of its own then.
+/// What a run that was concluded said last and its end, each with its number and its time, as far as that is after
+/// `after`: the last numbers have no rows of their own then.
 pub(crate) fn ending(
     tx: &mut Tx<'_>,
     run: RunId,
     after: i64,
-) -> Result<Option<(i64, RunEvent, Timestamp)>> {
-    let sql = "SELECT r.next_seq - 1, r.outcome, r.ended_at FROM runs r
+) -> Result<Vec<(i64, RunEvent, Timestamp)>> {
+    let sql = "SELECT r.next_seq - 1, r.outcome, r.ended_at, r.last_words FROM runs r
                WHERE r.run_id = ?1 AND r.outcome IS NOT NULL AND r.next_seq > 1 AND r.next_seq - 1 > ?2
                    AND NOT EXISTS (SELECT 1 FROM run_events e WHERE e.run_id = r.run_id AND e.seq = r.next_seq - 1)";
-    tx.row(sql, bind![run, after], |row| {
-        Ok((row.get(0)?, RunEvent::Ended(row.json(1)?), row.get(2)?))
-    })
+    let read = tx.row(sql, bind![run, after], |row| {
+        let (last, at) = (row.get::<i64>(0)?, row.get(2)?);
+        let said = row.get::<Option<String>>(3)?;
+        let said = said.map(|text| (last - 1, RunEvent::MessageCompleted { text }, at));
+        let end = (last, RunEvent::Ended(row.json(1)?), at);
+        Ok(said.into_iter().chain([end]).collect::<Vec<_>>())
+    })?;
+    let all = read.unwrap_or_default().into_iter();
+    Ok(all.filter(|(seq, ..)| *seq > after).collect())
 }
 
 /// Interrupts what a lane's lost owner was running. Gives how many.

@@ -133,8 +133,9 @@ pub fn journal(tx: &mut Tx<'_>, run: RunId, limit: u32) -> Result<Vec<JournalLin
         },
     )?;
     if journal.len() < limit as usize {
-        let end = crate::runs::ending(tx, run, 0)?;
-        journal.extend(end.map(|(seq, event, at)| JournalLine { seq, event, at }));
+        let rest = crate::runs::ending(tx, run, 0)?.into_iter();
+        journal.extend(rest.map(|(seq, event, at)| JournalLine { seq, event, at }));
+        journal.truncate(limit as usize);
     }
     Ok(journal)
 }

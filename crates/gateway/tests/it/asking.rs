@@ -510,6 +510,7 @@ async fn the_token_is_nowhere_but_on_the_button() {
             let texts = [
                 "SELECT event FROM inbox",
                 "SELECT event FROM run_events",
+                "SELECT COALESCE(last_words, '') FROM runs",
                 "SELECT body FROM parts",
                 "SELECT text FROM replies",
                 "SELECT entry FROM transcripts",

@@ -47,6 +47,7 @@ async fn an_erased_conversation_is_gone_with_all_that_was_said_in_it() {
                 "SELECT text FROM replies",
                 "SELECT body FROM parts",
                 "SELECT event FROM run_events",
+                "SELECT COALESCE(last_words, '') FROM runs",
             ] {
                 left.extend(tx.rows(sql, &[], |row| row.get::<String>(0))?);
             }

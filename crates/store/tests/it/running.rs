@@ -198,6 +198,33 @@ both_engines! {
         }
     }
 
+    async fn what_a_run_says_last_is_in_its_journal_whatever_is_read_of_it(world) {
+        let (run, lane) = under_way(world).await;
+        let said = |text: &str| RunEvent::MessageCompleted { text: text.to_owned() };
+        let events = [said("one"), log("two"), said("three")];
+        let (outcome, at) = (RunOutcome::completed(Usage::default()), world.now());
+        let (last, end) = (events.clone(), outcome.clone());
+        world.write(move |tx| {
+            let conclusion = Conclusion { next: 1, events: &last, outcome: &end };
+            runs::conclude(tx, &lane, run, conclusion, at)
+        }).await;
+        let all = events.into_iter().chain([RunEvent::Ended(outcome)]);
+        let all: Vec<(i64, RunEvent)> = (1..).zip(all).collect();
+        for limit in 1..=5 {
+            let (mut read, mut after) = (Vec::new(), 0);
+            loop {
+                let page = world.read(move |tx| runs::journal(tx, run, after, limit)).await;
+                assert!(page.len() <= limit as usize);
+                let Some((last, _)) = page.last() else { break };
+                after = *last;
+                read.extend(page);
+            }
+            assert_eq!(read, all, "{limit} at a time");
+        }
+        let shown = world.read(move |tx| views::journal(tx, run, 100)).await;
+        assert_eq!(shown.iter().map(|line| line.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+
     async fn a_run_that_others_end_says_nothing_of_its_end(world) {
         let (run, lane) = under_way(world).await;
         journals(world, &lane, run, log("one")).await;
