@@ -22,6 +22,7 @@ mod idling;
 mod letting_in;
 mod looping;
 mod on_the_line;
+mod on_the_line_at_random;
 mod pairing;
 mod planning;
 mod presence;

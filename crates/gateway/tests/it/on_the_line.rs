@@ -25,7 +25,7 @@ const MOMENT: Duration = Duration::from_millis(5);
 const SOON: Duration = Duration::from_secs(1);
 const LATER: Duration = Duration::from_secs(5);
 
-fn line() -> Setup {
+pub(crate) fn line() -> Setup {
     Setup {
         has_line: true,
         ..Setup::default()
@@ -33,7 +33,7 @@ fn line() -> Setup {
 }
 
 /// What a program asks that waits for the end.
-fn asked(world: &World, text: &str) -> Event {
+pub(crate) fn asked(world: &World, text: &str) -> Event {
     let mut event = world.draft("ada", text);
     event.address = Address {
         platform: "api".into(),

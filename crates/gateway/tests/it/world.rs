@@ -97,6 +97,11 @@ impl Calls {
         self.next_is(Fate::Uncertain);
     }
 
+    /// Nothing more is said about what becomes of calls.
+    pub(crate) fn forget(&self) {
+        self.1.lock().unwrap().clear();
+    }
+
     /// This becomes of the next call that nothing is said about yet.
     pub(crate) fn next_is(&self, fate: Fate) {
         self.1.lock().unwrap().push_back(fate);
