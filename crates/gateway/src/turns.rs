@@ -9,7 +9,7 @@ pub mod window;
 
 pub(crate) mod begin;
 mod effects;
-pub(crate) mod end;
+mod end;
 mod errand;
 mod growing;
 pub(crate) mod history;

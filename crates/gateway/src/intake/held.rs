@@ -12,9 +12,9 @@ use super::Admitted;
 use super::enter::{Door, Entry, Known};
 use crate::lanes;
 use crate::shared::Seat;
+use crate::turns;
 use crate::turns::begin::{self, Begun};
 use crate::turns::whole::{self, Whole};
-use crate::turns::{self, end::LastWords};
 
 /// How long a turn may go on before it is written down: what takes longer is worth being looked at, stopped and done again.
 const LONGEST: Duration = Duration::from_millis(25);
@@ -42,8 +42,8 @@ impl Held {
         let session = begun.session();
         let beginning = async {
             let _known = Known(&begun);
-            let last_words = begun.written.let_go(LONGEST).await;
-            match write_down(&door, entry, &begun, last_words).await {
+            let whole = begun.written.let_go(LONGEST).await;
+            match write_down(&door, entry, &begun, whole).await {
                 Ok(()) => {
                     door.accept(Admitted::of(Ok(session)));
                     turns::stand(&shared, &begun);
@@ -61,12 +61,10 @@ async fn write_down(
     door: &Door,
     entry: Box<Entry>,
     begun: &Arc<Begun>,
-    last_words: Option<Arc<LastWords>>,
+    whole: Option<Box<Whole>>,
 ) -> Result<(), StoreError> {
     let (shared, begun) = (Arc::clone(&door.shared), Arc::clone(begun));
     let ledger = &door.shared.ledger;
-    let whole = last_words.and_then(|it| Whole::of(&shared, &begun, &it));
-    let whole = whole.map(Box::new);
     let write = ledger.write(move |tx| match &whole {
         Some(whole) => whole::write(tx, &shared, (&entry.arrival, &begun), whole),
         None => begin::held::write_down(tx, &shared, (&entry.arrival, &begun)),

@@ -15,8 +15,9 @@ use talaria_store::transcripts::{self, Utterance};
 use talaria_store::{Result, StoreError, Tx, inbox, leases};
 
 use super::begin::{self, Begin, Begun};
+use super::whole::Whole;
 use super::written::Beginning;
-use super::{LEDGER_PAUSE, errand, history, whole};
+use super::{LEDGER_PAUSE, errand, history};
 use crate::delivery::say::{self, Statement};
 use crate::jobs::keep::Told;
 use crate::jobs::way_back;
@@ -76,14 +77,8 @@ pub(crate) async fn settle(
         unwritten,
         ended,
     });
-    if let Some(outcome) = whole::outcome(begun, &last)
-        && begun.written.ends_with(&last)
-    {
-        if begun.written.known().await == Beginning::IsUndone {
-            return Rest::Unknown;
-        }
-        shared.watchers.tell_all(whole::told(begun, &last, outcome));
-        return Rest::Empty;
+    if let Some(rest) = settle_whole(shared, begun, &last).await {
+        return rest;
     }
     begun.written.precedes().await;
     let run = begun.run;
@@ -125,6 +120,23 @@ pub(crate) async fn settle(
             }
         }
     }
+}
+
+/// The same for a turn whose beginning is still held, if both can be written down together.
+async fn settle_whole(shared: &Shared, begun: &Begun, last: &Arc<LastWords>) -> Option<Rest> {
+    if !begun.written.is_held() {
+        return None;
+    }
+    let whole = Whole::of(shared, begun, last)?;
+    let told = whole.told(begun);
+    if !begun.written.ends_as(Box::new(whole)) {
+        return None;
+    }
+    if begun.written.known().await == Beginning::IsUndone {
+        return Some(Rest::Unknown);
+    }
+    shared.watchers.tell_all(told);
+    Some(Rest::Empty)
 }
 
 /// What a run said at last, and how it ended.

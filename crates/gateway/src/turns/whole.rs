@@ -16,16 +16,8 @@ use super::end::{self, Ended, LastWords};
 use crate::delivery::say::{self, Statement};
 use crate::shared::Shared;
 
-/// What the run came to, if its turn can be written down as a whole: it has answered. Everything else takes the usual way,
-/// on which somebody may have to try again.
-pub(crate) fn outcome<'a>(begun: &Begun, last_words: &'a LastWords) -> Option<&'a RunOutcome> {
-    match &last_words.ended {
-        Ended::Answered(outcome) if begun.errand.is_none() => Some(outcome),
-        _ => None,
-    }
-}
-
-/// All that can be made ready without the ledger.
+/// All of a turn, made ready as far as that can be done without the ledger.
+#[derive(Debug)]
 pub(crate) struct Whole {
     said: Vec<Utterance>,
     admission: Admission,
@@ -35,23 +27,31 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// None if the turn cannot be written down like that.
+    /// Only of a turn that has answered: everything else takes the usual way, on which somebody may have to try again.
     pub(crate) fn of(shared: &Shared, begun: &Begun, last_words: &Arc<LastWords>) -> Option<Self> {
+        let Ended::Answered(outcome) = &last_words.ended else {
+            return None;
+        };
         // If it cannot be, whoever writes it down says so.
         drop(begun.place.0.write_out());
+        let record = &last_words.record;
+        let text = Some(&record.answer).filter(|text| !text.trim().is_empty());
         Some(Self {
-            outcome: outcome(begun, last_words)?.clone(),
-            said: end::utterances(begun, &last_words.record.said, shared.now()),
+            said: end::utterances(begun, &record.said, shared.now()),
             admission: begun.admission(begun.row.event.received_at),
-            answer: answer(begun, last_words),
+            answer: text.map(|text| Statement::to(&begun.row, Some(begun.run), text)),
             last_words: Arc::clone(last_words),
+            outcome: outcome.clone(),
         })
     }
-}
 
-fn answer(begun: &Begun, last_words: &LastWords) -> Option<Statement> {
-    let text = Some(&last_words.record.answer).filter(|text| !text.trim().is_empty());
-    text.map(|text| Statement::to(&begun.row, Some(begun.run), text))
+    /// What happened, for those who watch.
+    pub(crate) fn told(&self, begun: &Begun) -> Vec<(SessionId, Happening)> {
+        let (run, last_words) = (begun.run, &self.last_words);
+        let mut happenings = last_words.yielded(run, last_words.unwritten.next, &self.outcome);
+        happenings.extend(self.answer.as_ref().map(say::said));
+        end::in_session(begun, happenings).collect()
+    }
 }
 
 /// Writes all of it down.
@@ -72,15 +72,4 @@ pub(crate) fn write(
         say::answer(tx, shared, &begun.place, answer)?;
     }
     Ok(())
-}
-
-/// What happened, for those who watch.
-pub(crate) fn told(
-    begun: &Begun,
-    last_words: &LastWords,
-    outcome: &RunOutcome,
-) -> Vec<(SessionId, Happening)> {
-    let mut happenings = last_words.yielded(begun.run, last_words.unwritten.next, outcome);
-    happenings.extend(answer(begun, last_words).map(|answer| say::said(&answer)));
-    end::in_session(begun, happenings).collect()
 }

@@ -5,12 +5,12 @@
 //! it, so that whatever has to come after it waits here first; or the turn ends before that, and is written down as a
 //! whole.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, SetOnce};
 
-use super::end::LastWords;
+use super::whole::Whole;
 
 /// Whether a beginning is committed, once that is known.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ enum Grip {
     #[default]
     Held,
     /// The turn has ended meanwhile.
-    Ended(Arc<LastWords>),
+    Ended(Box<Whole>),
     /// It is on its way.
     LetGo,
 }
@@ -83,8 +83,8 @@ impl Written {
         }
     }
 
-    /// Holds it for this long at most, then lets go; gives how the turn has ended, if it has.
-    pub(crate) async fn let_go(&self, after: Duration) -> Option<Arc<LastWords>> {
+    /// Holds it for this long at most, then lets go; gives all of the turn, if it has ended.
+    pub(crate) async fn let_go(&self, after: Duration) -> Option<Box<Whole>> {
         let hold = self.hold.as_ref()?;
         tokio::select! {
             biased;
@@ -92,13 +92,19 @@ impl Written {
             () = tokio::time::sleep(after) => {}
         }
         match std::mem::replace(&mut *hold.grip(), Grip::LetGo) {
-            Grip::Ended(last_words) => Some(last_words),
+            Grip::Ended(whole) => Some(whole),
             Grip::Held | Grip::LetGo => None,
         }
     }
 
+    /// Whether it is held at this moment.
+    pub(crate) fn is_held(&self) -> bool {
+        let grip = self.hold.as_ref().map(Hold::grip);
+        grip.is_some_and(|grip| matches!(*grip, Grip::Held))
+    }
+
     /// The turn has ended: says whether its end will be written down together with its beginning.
-    pub(crate) fn ends_with(&self, last_words: &Arc<LastWords>) -> bool {
+    pub(crate) fn ends_as(&self, whole: Box<Whole>) -> bool {
         let Some(hold) = &self.hold else {
             return false;
         };
@@ -106,7 +112,7 @@ impl Written {
         if !matches!(*grip, Grip::Held) {
             return false;
         }
-        *grip = Grip::Ended(Arc::clone(last_words));
+        *grip = Grip::Ended(whole);
         drop(grip);
         hold.enough.notify_one();
         true

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use talaria_domain::adapter::{Accepted, Intake as _, NotAccepted};
 use talaria_domain::address::{Address, ChatKind};
-use talaria_domain::event::{Attachment, AttachmentKind, DedupeKey, Event, EventKind, Wishes};
+use talaria_domain::event::{DedupeKey, Event, EventKind, Wishes};
 use talaria_domain::ids::{ReplyId, SessionId};
 use talaria_domain::live::{Happening, Watch};
 use talaria_domain::machine::{InboxState, RunState};
@@ -19,7 +19,7 @@ use talaria_store::{Ledger, inbox, outbox, runs, sessions, transcripts};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::world::{Setup, World};
+use crate::world::{Setup, World, a_file};
 
 const MOMENT: Duration = Duration::from_millis(5);
 const SOON: Duration = Duration::from_secs(1);
@@ -336,14 +336,7 @@ async fn everything_else_is_written_down_first() {
         let EventKind::Message(content) = &mut event.kind else {
             unreachable!()
         };
-        content.attachments.push(Attachment {
-            kind: AttachmentKind::File,
-            locator: "f1".to_owned(),
-            file_name: None,
-            media_type: None,
-            size_bytes: None,
-            kept: None,
-        });
+        content.attachments.push(a_file());
     };
     let seen: fn(&mut Event) = |event| {
         event.address.platform = "example".into();

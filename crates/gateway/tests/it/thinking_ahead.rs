@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use talaria_domain::adapter::Intake as _;
-use talaria_domain::event::{Attachment, AttachmentKind, EventKind};
+use talaria_domain::event::EventKind;
 use talaria_domain::machine::{InboxState, Machine as _};
 use talaria_domain::runner::Said;
 use talaria_sim::chat::{AlwaysFine, Offer, Vendor};
 use talaria_store::ledger::Fate;
 use talaria_store::{Ledger, Tx, inbox, outbox, transcripts};
 
-use crate::world::{Setup, World};
+use crate::world::{Setup, World, a_file};
 
 const SOON: Duration = Duration::from_secs(1);
 const LATER: Duration = Duration::from_secs(5);
@@ -103,14 +103,7 @@ async fn what_has_files_to_fetch_begins_only_once_it_is_written_down() {
     let world = fated(visible(), UNDONE).await;
     let mut event = world.draft("ada", "one");
     if let EventKind::Message(content) = &mut event.kind {
-        content.attachments = vec![Attachment {
-            kind: AttachmentKind::File,
-            locator: "f1".to_owned(),
-            file_name: None,
-            media_type: None,
-            size_bytes: None,
-            kept: None,
-        }];
+        content.attachments = vec![a_file()];
     }
     world.writes(event);
     world.passes(SOON).await;

@@ -11,7 +11,7 @@ use talaria_domain::address::Address;
 use talaria_domain::authority::{Authority, Right};
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::{Clock, SystemClock, Timestamp};
-use talaria_domain::event::{Content, Event, EventKind, Wishes};
+use talaria_domain::event::{Attachment, AttachmentKind, Content, Event, EventKind, Wishes};
 use talaria_domain::ids::{Ids, SeededIds};
 use talaria_domain::names::ProfileName;
 use talaria_domain::profile::{Account, BusyPolicy, Profile};
@@ -149,6 +149,18 @@ impl Default for Setup {
             node: "node",
             seed: 1,
         }
+    }
+}
+
+/// A file that only the platform has.
+pub(crate) fn a_file() -> Attachment {
+    Attachment {
+        kind: AttachmentKind::File,
+        locator: "f1".to_owned(),
+        file_name: None,
+        media_type: None,
+        size_bytes: None,
+        kept: None,
     }
 }
 
