@@ -87,6 +87,8 @@ pub struct Request<'a> {
     pub tools: Vec<ToolSpec>,
     /// Whether it may call them now.
     pub calls: Calls,
+    /// How its answer is to come.
+    pub manner: Manner,
     /// What is wanted of this answer, under the names that OpenAI gave it: see [`talaria_domain::event::Wishes`].
     pub options: BTreeMap<String, Value>,
 }
@@ -116,6 +118,17 @@ pub enum Calls {
     Allowed,
     /// An answer in words is asked for.
     Forbidden,
+}
+
+/// How an answer is to come.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Piece by piece, while the model says it.
+    #[default]
+    Streamed,
+    /// In one piece, because nobody hears it before its end. For the server that is much less to do; one that has to be
+    /// asked again, or can only stream, streams.
+    Whole,
 }
 
 /// A tool, as a model is shown it.

@@ -47,6 +47,19 @@ impl Event {
             && self.address.thread.is_none()
             && self.dedupe == DedupeKey::own(self.id)
     }
+
+    /// What a program asked for beside its words.
+    pub fn wishes(&self) -> Option<&Wishes> {
+        match &self.kind {
+            EventKind::Message(content) => content.wishes.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether whoever asked waits for the end of the turn, and hears nothing of it before.
+    pub fn is_awaited(&self) -> bool {
+        self.wishes().is_some_and(|wishes| wishes.is_awaited)
+    }
 }
 
 /// What an event says.
@@ -322,3 +335,6 @@ impl DedupeKey {
         Self(Digest::from_bytes(bytes))
     }
 }
+
+#[cfg(test)]
+mod tests;

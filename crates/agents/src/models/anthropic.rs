@@ -9,7 +9,7 @@ use talaria_domain::adapter::Pending;
 use talaria_domain::runner::Said;
 
 use self::reader::Reader;
-use super::exchange::ask;
+use super::exchange::{Question, ask};
 use super::link::Link;
 use super::{Answer, Heard, Model, ModelError, Request, summary};
 
@@ -35,7 +35,9 @@ impl Anthropic {
 
     async fn ask(&self, request: &Request<'_>, heard: &dyn Heard) -> Result<Answer, ModelError> {
         let body = request::body(request, &self.model, self.window)?;
-        ask::<Reader>(&self.link, &body, heard).await
+        // "Streaming Messages", Anthropic docs: answers that may take long are to be streamed, whoever hears them.
+        let question = |_| Question::streamed(&body);
+        ask::<Reader>(&self.link, question, heard).await
     }
 }
 

@@ -18,7 +18,7 @@ use super::fault::Fault;
 use super::link::Link;
 use super::retry::{self, Next, Progress};
 use super::sse::{Decoder, Endless, Event};
-use super::{Answer, Delta, Heard, ModelError};
+use super::{Answer, Delta, Heard, Manner, ModelError};
 
 /// Errors are short; a server that sends more of one is not listened to.
 const MOST_ERROR_BYTES: usize = 64 * 1024;
@@ -42,29 +42,48 @@ pub(super) trait Reader: Default + Send {
     fn whole(body: &str) -> Result<Answer, Fault>;
 }
 
-/// Asks a server until it answers or there is no point in asking again.
+/// What is posted, and how it is to be answered.
+pub(super) struct Question {
+    body: Bytes,
+    manner: Manner,
+}
+
+impl Question {
+    /// One that is answered piece by piece.
+    pub(super) fn streamed(body: &impl Serialize) -> Result<Self, ModelError> {
+        Self::of(body, Manner::Streamed)
+    }
+
+    /// One that is answered in this manner.
+    pub(super) fn of(body: &impl Serialize, manner: Manner) -> Result<Self, ModelError> {
+        let unwritable = |error: serde_json::Error| ModelError::Misconfigured {
+            why: error.to_string(),
+        };
+        let mut body = json::bytes(body, USUAL).map_err(unwritable)?;
+        // It is kept for as long as the answer takes.
+        body.shrink_to_fit();
+        let body = Bytes::from(body);
+        Ok(Self { body, manner })
+    }
+}
+
+/// Asks a server until it answers or there is no point in asking again. `question` is told which attempt it is for, from
+/// one.
 pub(super) async fn ask<R: Reader>(
     link: &Link,
-    body: &impl Serialize,
+    question: impl Fn(usize) -> Result<Question, ModelError>,
     heard: &dyn Heard,
 ) -> Result<Answer, ModelError> {
-    let unwritable = |error: serde_json::Error| {
-        let fault = Fault::Misconfigured(error.to_string());
-        link.error(fault, Progress::Nothing, 0)
-    };
-    let mut body = json::bytes(body, USUAL).map_err(unwritable)?;
-    // It is kept for as long as the answer takes.
-    body.shrink_to_fit();
-    let body = Bytes::from(body);
     let mut attempt = 0;
     loop {
         attempt += 1;
+        let question = question(attempt)?;
         let mut listening = Listening {
             link,
             heard,
             progress: Progress::Nothing,
         };
-        let fault = match listening.attempt::<R>(body.clone()).await {
+        let fault = match listening.attempt::<R>(question).await {
             Ok(answer) => return Ok(answer),
             Err(Trouble::Stopped) => return Err(ModelError::Stopped),
             Err(Trouble::Fault(fault)) => fault,
@@ -107,9 +126,12 @@ struct Listening<'a> {
 }
 
 impl Listening<'_> {
-    async fn attempt<R: Reader>(&mut self, body: Bytes) -> Result<Answer, Trouble> {
-        let request = self.link.request(body)?;
-        let patience = self.link.patience.first_byte;
+    async fn attempt<R: Reader>(&mut self, question: Question) -> Result<Answer, Trouble> {
+        let request = self.link.request(question.body)?;
+        let patience = match question.manner {
+            Manner::Streamed => self.link.patience.first_byte,
+            Manner::Whole => self.link.patience.whole,
+        };
         let response = in_time(patience, self.link.client.send(request)).await?;
         let mut body = Body { response, patience };
         if !body.response.status().is_success() {

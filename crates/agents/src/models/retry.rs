@@ -16,6 +16,9 @@ pub struct Patience {
     pub first_byte: Duration,
     /// Between two pieces of its answer.
     pub between_pieces: Duration,
+    /// For an answer that comes in one piece, from the question to its first byte. OpenAI's own libraries wait for as
+    /// long ("Timeouts", OpenAI's Python API library).
+    pub whole: Duration,
     /// Before each further attempt. There are no more attempts than this and one.
     pub waits: Vec<Duration>,
     /// The longest wait that a server may ask for; with more, the user is told instead.
@@ -27,6 +30,7 @@ impl Default for Patience {
         Self {
             first_byte: Duration::from_mins(5),
             between_pieces: Duration::from_mins(2),
+            whole: Duration::from_mins(10),
             waits: [500, 1_000, 2_000, 4_000].map(Duration::from_millis).into(),
             longest_wait: Duration::from_mins(1),
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use talaria_domain::effects::{Refusal, RefusalCode};
+use talaria_domain::event::Event;
 use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome, Usage};
 use talaria_domain::runner::{Host, Said, Speaker, Stopped, ToolCall, Turn};
 use tokio::time;
@@ -16,7 +17,7 @@ use super::deltas::Deltas;
 use super::images::images;
 use super::prompt::prompt;
 use super::rights;
-use crate::models::{Answer, Calls, Finish, ModelError, Request};
+use crate::models::{Answer, Calls, Finish, Manner, ModelError, Request};
 use crate::tools::{ToolContext, ToolOutput};
 
 /// What a tool gets to end by itself when the run is stopped; afterwards its future is dropped, which ends it.
@@ -61,6 +62,15 @@ impl From<Refusal> for End {
     }
 }
 
+/// An answer that everybody waits for the end of need not come in pieces.
+fn manner(turn: &Turn) -> Manner {
+    if !turn.input.is_empty() && turn.input.iter().all(Event::is_awaited) {
+        Manner::Whole
+    } else {
+        Manner::Streamed
+    }
+}
+
 /// One turn.
 pub(super) struct Turning<'a> {
     runner: &'a NativeRunner,
@@ -92,6 +102,7 @@ impl<'a> Turning<'a> {
                 said: vec![asked],
                 tools: offered(&runner.tools, &turn.authority),
                 calls: Calls::Allowed,
+                manner: manner(turn),
                 options: turn.options.clone(),
             },
             usage: Usage::default(),

@@ -26,7 +26,7 @@ use super::inbox::{Callback, Step, Wanted};
 use super::running::{Running, readable};
 use super::wire::{self, Answer, Asked, Fault, Offered, Order, Prompt};
 use super::{ModelOffer, ToolOffer, memory, order};
-use crate::models::{Calls, Delta, Heard, Request, ToolSpec};
+use crate::models::{Calls, Delta, Heard, Manner, Request, ToolSpec};
 use crate::native::approval::{self, Consent};
 use crate::tools::{Tool, ToolContext, ToolOutput};
 
@@ -251,9 +251,9 @@ impl Running<'_> {
 
     /// Asks a model; whoever streams hears it talk.
     async fn think(&self, prompt: Prompt, streams: Option<&Value>) -> Result<Answer, Fault> {
-        let operation = match streams {
-            Some(_) => ModelOperation::Stream,
-            None => ModelOperation::Invoke,
+        let (operation, manner) = match streams {
+            Some(_) => (ModelOperation::Stream, Manner::Streamed),
+            None => (ModelOperation::Invoke, Manner::Whole),
         };
         let offer = self.model(prompt.model.as_deref(), operation)?;
         let specs = prompt.tools.iter().map(|name| {
@@ -270,6 +270,7 @@ impl Running<'_> {
             said: prompt.said.into_iter().map(Said::from).collect(),
             tools: specs.collect::<Result<_, Refusal>>()?,
             calls: Calls::Allowed,
+            manner,
             options: prompt.options,
         };
         let listener = Listener {

@@ -38,4 +38,5 @@ mod summaries;
 mod terminal_runs;
 mod together;
 mod watching;
+mod whole;
 mod wishing;

@@ -18,7 +18,7 @@ use talaria_domain::effects::{
     Refusal, RefusalCode,
 };
 use talaria_domain::event::{
-    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, Kept,
+    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, Kept, Wishes,
 };
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
@@ -329,6 +329,21 @@ pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
         options: serde_json::from_value(options).unwrap(),
         ..turn
     }
+}
+
+/// A turn whose end somebody waits for, and hears nothing of it before.
+pub(crate) fn awaited(prompt: &str, allowed: &[&str]) -> Turn {
+    let mut turn = Turn {
+        authority: allowing(allowed),
+        ..wishing(prompt, &[], Value::Object(serde_json::Map::default()))
+    };
+    if let EventKind::Message(content) = &mut turn.input[0].kind {
+        content.wishes = Some(Box::new(Wishes {
+            is_awaited: true,
+            ..Wishes::default()
+        }));
+    }
+    turn
 }
 
 /// The same turn, with its files fetched like this.

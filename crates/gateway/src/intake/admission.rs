@@ -12,7 +12,6 @@ use super::command::{self, Parsed};
 use crate::access::decide::{self, Ignored, Refused};
 use crate::access::loops::Turn;
 use crate::access::{Bots, Decision, Facts, decide as may, roles, words};
-use crate::jobs::way_back;
 use crate::settings::{AccountSettings, ProfileSettings};
 use crate::shared::Shared;
 
@@ -136,7 +135,7 @@ fn judge<'a>(
 fn chosen<'a>(event: &'a Event, account: &AccountSettings) -> Option<&'a ProfileName> {
     let capabilities = account.adapter.capabilities();
     let is_ours = capabilities.can.contains(&Capability::ReadsLedger);
-    let wishes = way_back::wishes(event).filter(|_| is_ours)?;
+    let wishes = event.wishes().filter(|_| is_ours)?;
     wishes.profile.as_ref()
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, shared: &Shared, order: &Order) -> Result<
         }
         asking = Some(inbox::get(tx, run.event)?.event);
     }
-    let wishes = asking.as_ref().and_then(way_back::wishes);
+    let wishes = asking.as_ref().and_then(Event::wishes);
     let asked_from = &order.return_to.address;
     let window = way_back::window(wishes, asked_from, |to| shared.settings.window(to));
     let callback = wishes.and_then(|wishes| wishes.callback.as_ref());

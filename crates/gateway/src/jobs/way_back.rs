@@ -6,17 +6,9 @@
 
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
 use talaria_domain::capabilities::DeliveryWindow;
-use talaria_domain::event::{Event, EventKind, Wishes};
+use talaria_domain::event::Wishes;
 use talaria_domain::ids::{JobId, SessionId};
 use talaria_domain::names::{MessageId, ThreadId};
-
-/// What a program asked for beside its words.
-pub fn wishes(event: &Event) -> Option<&Wishes> {
-    match &event.kind {
-        EventKind::Message(content) => content.wishes.as_deref(),
-        _ => None,
-    }
-}
 
 /// For how long whoever asked can be reached: where they want to be called back, by what they said of themselves, or
 /// where they asked from. `reach` says it of a place.

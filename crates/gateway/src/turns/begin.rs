@@ -34,7 +34,6 @@ use crate::binding::Chosen;
 use crate::delivery::say::{self, Place, Statement};
 use crate::jobs::delegation::{self, Errand};
 use crate::jobs::keep::Told;
-use crate::jobs::way_back;
 use crate::lanes::merge;
 use crate::registry::revoke;
 use crate::settings::ProfileSettings;
@@ -166,7 +165,7 @@ impl Begun {
 
     /// What a program asked for beside its words.
     pub(crate) fn wishes(&self) -> Option<&Wishes> {
-        way_back::wishes(self.events.last()?)
+        self.events.last()?.wishes()
     }
 
     /// What is said now, as the model is told.

@@ -16,13 +16,15 @@ use crate::models::options::{self, Options};
 use crate::models::pairing::{Answered, Spoken, pair};
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
-/// Whether the server is asked what the answer cost.
+/// What a server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AskUsage {
-    /// It is.
-    Yes,
-    /// It does not take the question.
-    No,
+pub(super) enum Form {
+    /// The answer in one piece, with what it cost.
+    Whole,
+    /// A stream, and at its end what the answer cost.
+    Stream,
+    /// A stream of a server that refuses to be asked what it cost.
+    StreamWithoutUsage,
 }
 
 /// The body that is posted. It borrows what was said: a conversation is asked about again with every turn.
@@ -64,14 +66,14 @@ fn as_they_are<S: Serializer>(options: &Options, serializer: S) -> Result<S::Ok,
 pub(super) fn body<'a>(
     request: &'a Request<'_>,
     model: &'a str,
-    usage: AskUsage,
+    form: Form,
 ) -> Result<Body<'a>, ModelError> {
     let may_call = request.calls == Calls::Allowed;
     Ok(Body {
         model,
         messages: messages(request)?,
-        stream: true,
-        stream_options: (usage == AskUsage::Yes).then_some(StreamOptions {
+        stream: form != Form::Whole,
+        stream_options: (form == Form::Stream).then_some(StreamOptions {
             include_usage: true,
         }),
         tools: if may_call {

@@ -1,8 +1,5 @@
 //! A table of ways back.
 
-use talaria_domain::clock::Timestamp;
-use talaria_domain::event::{Content, DedupeKey, InternalCause};
-use talaria_domain::ids::EventId;
 use talaria_domain::principal::{Principal, Role};
 
 use super::*;
@@ -93,37 +90,6 @@ fn what_a_turn_begins_that_was_woken_for_it_goes_there_too_under_its_own_id() {
     };
     let other = of(&woken, Some(&elsewhere), NEXT);
     assert_eq!(other.address.chat, elsewhere.chat);
-}
-
-#[test]
-fn only_a_message_brings_wishes() {
-    let content = Content {
-        wishes: Some(Box::default()),
-        ..Content::default()
-    };
-    let news = EventKind::Internal {
-        cause: InternalCause::JobEnded { job: JOB },
-        text: String::new(),
-    };
-    let table = [
-        (EventKind::Message(content.clone()), true),
-        (EventKind::Message(Content::default()), false),
-        (EventKind::Edited(content), false),
-        (news, false),
-    ];
-    for (kind, expected) in table {
-        let event = Event {
-            id: EventId::from_bytes([3; 16]),
-            dedupe: DedupeKey::derive(&"example".into(), &"bot".into(), "1"),
-            address: chat(ChatKind::Direct),
-            principal: asked(hook()).requester,
-            message: None,
-            kind,
-            sent_at: None,
-            received_at: Timestamp::ZERO,
-        };
-        assert_eq!(wishes(&event).is_some(), expected, "{:?}", event.kind);
-    }
 }
 
 #[test]

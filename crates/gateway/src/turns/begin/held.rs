@@ -9,7 +9,6 @@ use talaria_store::{Result, Tx, runs};
 
 use super::{Begun, Claimed, assemble};
 use crate::files::fetch;
-use crate::jobs::way_back;
 use crate::shared::Shared;
 use crate::turns::recent::History;
 use crate::turns::written::Written;
@@ -18,11 +17,10 @@ use crate::turns::written::Written;
 /// for the end. None if there is more to it.
 pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     let (event, opening) = (arrival.event(), arrival.opening());
-    let is_awaited = way_back::wishes(event).is_some_and(|wishes| wishes.is_awaited);
     let account = shared.settings.account(&event.address)?;
     let capabilities = account.adapter.capabilities();
     let reads_ledger = capabilities.can.contains(&Capability::ReadsLedger);
-    if !is_awaited || !event.opens_its_chat() || !reads_ledger {
+    if !event.is_awaited() || !event.opens_its_chat() || !reads_ledger {
         return None;
     }
     let key = opening.key();

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use talaria_domain::runner::{Said, Speaker, ToolCall};
 
-use super::AskUsage;
+use super::Form;
 use crate::models::{Calls, ModelError, Request, ToolSpec};
 
-fn body(request: &Request<'_>, model: &str, usage: AskUsage) -> Value {
-    serde_json::to_value(super::body(request, model, usage).unwrap()).unwrap()
+fn body(request: &Request<'_>, model: &str, form: Form) -> Value {
+    serde_json::to_value(super::body(request, model, form).unwrap()).unwrap()
 }
 
 fn tool() -> ToolSpec {
@@ -65,7 +65,7 @@ fn a_conversation_with_tools() {
             {"role": "user", "content": "thanks"},
         ],
     });
-    assert_eq!(body(&request(), "m", AskUsage::Yes), expected);
+    assert_eq!(body(&request(), "m", Form::Stream), expected);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_is_not_there_is_not_sent() {
         "stream": true,
         "messages": [{"role": "user", "content": "hi"}],
     });
-    assert_eq!(body(&request, "m", AskUsage::No), expected);
+    assert_eq!(body(&request, "m", Form::StreamWithoutUsage), expected);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn words_are_asked_for_by_leaving_the_tools_out() {
         calls: Calls::Forbidden,
         ..request()
     };
-    let body = body(&request, "m", AskUsage::Yes);
+    let body = body(&request, "m", Form::Stream);
     assert!(body.get("tools").is_none());
     assert_eq!(body["messages"].as_array().map(Vec::len), Some(6));
 }
@@ -97,7 +97,7 @@ fn words_are_asked_for_by_leaving_the_tools_out() {
 fn words_before_a_call_go_with_it() {
     let mut request = request();
     request.said[2].text = "let me look".to_owned();
-    let body = body(&request, "m", AskUsage::Yes);
+    let body = body(&request, "m", Form::Stream);
     assert_eq!(body["messages"][2]["content"], "let me look");
     assert_eq!(body["messages"][2]["tool_calls"][0]["id"], "call_a");
 }
@@ -106,7 +106,7 @@ fn words_before_a_call_go_with_it() {
 fn broken_arguments_go_back_as_valid_ones() {
     let mut request = request();
     request.said[2].calls[0].arguments = json!("{\"cut");
-    let body = body(&request, "m", AskUsage::Yes);
+    let body = body(&request, "m", Form::Stream);
     let sent = body["messages"][2]["tool_calls"][0]["function"]["arguments"].as_str();
     assert_eq!(sent, Some(r#"{"malformed":"{\"cut"}"#));
 }
@@ -148,7 +148,11 @@ fn options_are_passed_on_as_they_are() {
         });
         let more = expected.as_object().unwrap().clone();
         whole.as_object_mut().unwrap().extend(more);
-        assert_eq!(body(&request, "m", AskUsage::No), whole, "{options}");
+        assert_eq!(
+            body(&request, "m", Form::StreamWithoutUsage),
+            whole,
+            "{options}"
+        );
     }
 }
 
@@ -180,7 +184,7 @@ fn pictures_are_parts_of_the_content() {
         ),
     ];
     for (request, expected) in table {
-        let sent = body(&request, "m", AskUsage::No);
+        let sent = body(&request, "m", Form::StreamWithoutUsage);
         assert_eq!(sent["messages"][0]["content"], expected);
     }
 }
@@ -188,7 +192,7 @@ fn pictures_are_parts_of_the_content() {
 #[test]
 fn a_picture_that_cannot_be_read_is_not_sent() {
     let request = showing("look", &["data:image/png;base64,!"]);
-    let refused = super::body(&request, "m", AskUsage::No);
+    let refused = super::body(&request, "m", Form::StreamWithoutUsage);
     assert!(
         matches!(refused, Err(ModelError::AskDifferently { .. })),
         "{refused:?}"
