@@ -46,6 +46,7 @@ pub mod lifecycle;
 
 mod dispatch;
 mod live;
+mod moments;
 mod shared;
 
 pub use lifecycle::{Gateway, Parts};

@@ -27,7 +27,7 @@ use talaria_domain::principal::Principal;
 use talaria_domain::profile::Account;
 use talaria_store::leases::Ended;
 use talaria_store::maintenance::rescue::{Rescued, rescue};
-use talaria_store::{Ledger, Result};
+use talaria_store::{Ledger, Result, Wakes};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -42,6 +42,7 @@ use crate::dispatch::Dispatch;
 use crate::intake::{Front, cursor};
 use crate::jobs::adopt;
 use crate::live::Watchers;
+use crate::moments::{self, Moments};
 use crate::registry::{self, Registry};
 use crate::schedule::{Schedules, attend};
 use crate::settings::Settings;
@@ -72,6 +73,19 @@ pub enum Said {
     Recorded(ReplyId),
     /// No account of ours is there.
     NoAccount,
+}
+
+/// What is done for as long as the gateway runs.
+fn start_duties(shared: &Arc<Shared>, wakes: Wakes) {
+    shared.spawn(wakes::hear(Arc::clone(shared), wakes));
+    shared.spawn(moments::keep(Arc::clone(shared)));
+    shared.spawn(registry::close::idle_runs(Arc::clone(shared)));
+    shared.spawn(attend::attend(Arc::clone(shared)));
+    shared.spawn(housekeeping::keep_house(Arc::clone(shared)));
+    shared.spawn(housekeeping::keep_index(Arc::clone(shared)));
+    for index in 0..shared.settings.accounts.len() {
+        shared.spawn(connection::keep(Arc::clone(shared), index));
+    }
 }
 
 /// How much is going on.
@@ -112,6 +126,7 @@ impl Gateway {
             own: own.collect(),
             settings,
             watchers: Watchers::default(),
+            moments: Moments::default(),
             lanes: Dispatch::default(),
             targets: Dispatch::default(),
             errands: Errands::default(),
@@ -137,14 +152,7 @@ impl Gateway {
         grants::load(&shared).await?;
         adopt::take_up(&shared).await?;
         wakes::catch_up(&shared).await?;
-        shared.spawn(wakes::hear(Arc::clone(&shared), wakes));
-        shared.spawn(registry::close::idle_runs(Arc::clone(&shared)));
-        shared.spawn(attend::attend(Arc::clone(&shared)));
-        shared.spawn(housekeeping::keep_house(Arc::clone(&shared)));
-        shared.spawn(housekeeping::keep_index(Arc::clone(&shared)));
-        for index in 0..shared.settings.accounts.len() {
-            shared.spawn(connection::keep(Arc::clone(&shared), index));
-        }
+        start_duties(&shared, wakes);
         Ok(Self(shared))
     }
 

@@ -20,6 +20,7 @@ use crate::delivery::pace::Pace;
 use crate::dispatch::Dispatch;
 use crate::lifecycle::health::Pulse;
 use crate::live::Watchers;
+use crate::moments::Moments;
 use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::turns::recent::Recents;
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     /// What each profile says by itself, made ready once.
     pub(crate) own: BTreeMap<ProfileName, Chosen>,
     pub(crate) watchers: Watchers,
+    pub(crate) moments: Moments,
     pub(crate) lanes: Dispatch<SessionId>,
     pub(crate) targets: Dispatch<TargetKey>,
     pub(crate) running: Registry,

@@ -176,8 +176,7 @@ async fn supervise(
         biased;
         () = stop.cancelled() => stopped(active),
         () = begun.written.undone() => Ended::Undone,
-        late = hang(shared, begun, host) => Ended::Failed(late),
-        () = lose(shared, begun) => Ended::Stopped,
+        ended = watch(shared, begun, host) => ended,
         () = presence::show(shared, begun) => Ended::Stopped,
         () = host.catch_up() => Ended::Stopped,
         outcome = &mut thinking => return match outcome {
@@ -283,10 +282,20 @@ async fn fit(
     Ok((std::iter::once(first).chain(kept).collect(), None))
 }
 
-/// Ends when the run has taken too long or yields nothing any more; says which.
-async fn hang(shared: &Shared, begun: &Begun, host: &TurnHost) -> Failure {
-    let limits = shared.settings.limits;
+/// Ends when the run hangs or loses its lane. Neither happens to what is over in a moment.
+async fn watch(shared: &Shared, begun: &Arc<Begun>, host: &TurnHost) -> Ended {
     let started = shared.now();
+    shared.moments.pass().await;
+    tokio::select! {
+        biased;
+        late = hang(shared, (begun, started), host) => Ended::Failed(late),
+        () = lose(shared, begun) => Ended::Stopped,
+    }
+}
+
+/// Ends when the run has taken too long or yields nothing any more; says which.
+async fn hang(shared: &Shared, (begun, started): (&Begun, Timestamp), host: &TurnHost) -> Failure {
+    let limits = shared.settings.limits;
     loop {
         let now = shared.now();
         let (total, idle) = (

@@ -1,10 +1,9 @@
 //! An event of which the ledger need not know at once: it opens a conversation, and whoever asks waits for the end on an
-//! open line. Its turn begins in memory. It is written down when it has lasted for a while, or when it does something
+//! open line. Its turn begins in memory. It is written down when it has lasted for a moment, or when it does something
 //! that has to come after its beginning; one that is over before that is written down as a whole. Nobody is told anything
 //! before it is committed, so that whoever asks and hears nothing knows that nothing was taken in.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use talaria_store::StoreError;
 
@@ -15,9 +14,6 @@ use crate::shared::Seat;
 use crate::turns;
 use crate::turns::begin::{self, Begun};
 use crate::turns::whole::{self, Whole};
-
-/// How long a turn may go on before it is written down: what takes longer is worth being looked at, stopped and done again.
-const LONGEST: Duration = Duration::from_millis(25);
 
 /// A turn that is not written down yet.
 pub(super) struct Held {
@@ -42,7 +38,7 @@ impl Held {
         let session = begun.session();
         let beginning = async {
             let _known = Known(&begun);
-            let whole = begun.written.let_go(LONGEST).await;
+            let whole = begun.written.let_go(shared.moments.pass()).await;
             match write_down(&door, entry, &begun, whole).await {
                 Ok(()) => {
                     door.accept(Admitted::of(Ok(session)));

@@ -6,7 +6,6 @@
 //! whole.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::{Notify, SetOnce};
 
@@ -83,13 +82,13 @@ impl Written {
         }
     }
 
-    /// Holds it for this long at most, then lets go; gives all of the turn, if it has ended.
-    pub(crate) async fn let_go(&self, after: Duration) -> Option<Box<Whole>> {
+    /// Holds it until `enough` at most, then lets go; gives all of the turn, if it has ended.
+    pub(crate) async fn let_go(&self, enough: impl Future<Output = ()>) -> Option<Box<Whole>> {
         let hold = self.hold.as_ref()?;
         tokio::select! {
             biased;
             () = hold.enough.notified() => {}
-            () = tokio::time::sleep(after) => {}
+            () = enough => {}
         }
         match std::mem::replace(&mut *hold.grip(), Grip::LetGo) {
             Grip::Ended(whole) => Some(whole),
