@@ -1,9 +1,8 @@
 //! The ledger: where every durable fact is, behind two calls.
 //!
-//! Work is a plain synchronous closure over a transaction, run on the engine's own threads and awaited by the
-//! caller; no transaction is ever held across an await. A closure may run more than once before it is committed
-//! (PostgreSQL runs it again when it lost a race), so it takes what it needs by value and changes nothing but the
-//! transaction.
+//! Work is a plain synchronous closure over a transaction, run by the engine and awaited by the caller; no transaction is
+//! ever held across an await. A closure may run more than once before it is committed (PostgreSQL runs it again when it
+//! lost a race), so it takes what it needs by value and changes nothing but the transaction.
 //!
 //! Dropping the future of a call does not undo it: once it was queued it runs.
 
@@ -12,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use talaria_domain::clock::{Clock, SystemClock};
+use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::engine::postgres::PostgresEngine;
@@ -114,8 +114,9 @@ impl Ledger {
         let told = wakes.clone();
         let (reply, opened) = oneshot::channel();
         // Opening blocks, so it has a thread for as long as it takes.
+        let runtime = Handle::current();
         start("ledger-open", move || {
-            drop(reply.send(open_engine(&settings, told)));
+            drop(reply.send(open_engine(&settings, told, &runtime)));
         })?;
         let engine = opened
             .await
@@ -245,7 +246,11 @@ impl Ledger {
     }
 }
 
-fn open_engine(settings: &Settings, wakes: broadcast::Sender<Wake>) -> Result<Engine> {
+fn open_engine(
+    settings: &Settings,
+    wakes: broadcast::Sender<Wake>,
+    runtime: &Handle,
+) -> Result<Engine> {
     let Settings {
         url,
         durability,
@@ -253,7 +258,7 @@ fn open_engine(settings: &Settings, wakes: broadcast::Sender<Wake>) -> Result<En
     } = settings;
     if let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) {
         let clock = clock.clone().unwrap_or_else(|| Arc::new(SystemClock));
-        return SqliteEngine::open(&PathBuf::from(path), *durability, &clock, wakes)
+        return SqliteEngine::open(&PathBuf::from(path), *durability, &clock, wakes, runtime)
             .map(Engine::Sqlite);
     }
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {

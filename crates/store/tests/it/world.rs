@@ -25,7 +25,7 @@ use talaria_store::runs::{self, Admission};
 use talaria_store::sessions::Opening;
 use talaria_store::{Durability, Ledger, Result, Settings, StoreError, Tx};
 
-/// Makes a story into two tests, one for each engine.
+/// Makes a story into three tests: one for each engine, and one where the writer of SQLite is a task among its callers.
 macro_rules! both_engines {
     ($($(#[$attribute:meta])* async fn $name:ident($world:ident) $body:block)*) => {$(
         $(#[$attribute])*
@@ -36,6 +36,13 @@ macro_rules! both_engines {
 
             #[tokio::test]
             async fn sqlite() {
+                let world = crate::world::World::sqlite().await;
+                story(&world).await;
+                world.end().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite_among_its_callers() {
                 let world = crate::world::World::sqlite().await;
                 story(&world).await;
                 world.end().await;

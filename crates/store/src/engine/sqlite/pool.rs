@@ -1,11 +1,12 @@
-//! The engine as the ledger sees it: queues to the writer and the readers, and their threads.
+//! The engine as the ledger sees it: queues to the writer and the readers, and where those run.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use talaria_domain::clock::Clock;
-use tokio::sync::{broadcast, mpsc};
+use tokio::runtime::Handle;
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use super::checkpoint::Checkpoints;
 use super::connection::SqliteConnection;
@@ -33,12 +34,14 @@ pub(crate) struct SqliteEngine {
 }
 
 impl SqliteEngine {
-    /// Locks, opens and migrates the store at `path`, then starts its threads. Blocks: call it on a thread.
+    /// Locks, opens and migrates the store at `path`, then starts its threads. Blocks: call it on a thread. The writer is
+    /// a task of `runtime` if its commits wait for nothing, and somebody else can be served while it runs a closure.
     pub(crate) fn open(
         path: &Path,
         durability: Durability,
         clock: &Arc<dyn Clock>,
         wakes: broadcast::Sender<Wake>,
+        runtime: &Handle,
     ) -> Result<Self> {
         let lock = StoreLock::claim(path)?;
         let mut connection = SqliteConnection::open(path, Access::Write, Arc::clone(clock))?;
@@ -62,8 +65,21 @@ impl SqliteEngine {
         }
         let (checkpoints, copying) = Checkpoints::start(&mut connection, path, durability, clock)?;
         others.push(copying);
-        let last = start("ledger-writer", move || {
-            writer::run(&connection, write_queue, checkpoints, &wakes);
+        let (done, over) = oneshot::channel();
+        if durability == Durability::Process && runtime.metrics().num_workers() > 1 {
+            runtime.spawn(async move {
+                let connection = writer::attend(connection, write_queue, checkpoints, wakes).await;
+                drop(done.send(connection));
+            });
+        } else {
+            others.push(start("ledger-writer", move || {
+                writer::run(&connection, write_queue, checkpoints, &wakes);
+                drop(done.send(connection));
+            })?);
+        }
+        let last = start("ledger-keeper", move || {
+            // There is none if the writer panicked, or its runtime ended before it.
+            let connection = over.blocking_recv();
             // A thread that panicked has let go of the store, too.
             for other in others {
                 drop(other.join());

@@ -1,13 +1,19 @@
-//! The writer: one thread, one connection, group commit.
+//! The writer: one connection, group commit.
 //!
 //! It takes a closure, opens a transaction, and goes on taking whatever is waiting. Then it commits once and answers
 //! them all: a caller hears of success only after the commit that holds its effects. A closure that fails leaves nothing
 //! and disturbs nobody: if it had changed something, everything is rolled back, and the others are run again, each in a
 //! savepoint of its own. That is rare, and savepoints for everybody would cost every turn more than it does.
 //!
-//! While one commit is on its way to the disk the next closures gather, so the batch grows with the load. Callers that
-//! were answered together tend to come back together: as long as fewer are here than the last time, the writer looks up
-//! a few times more before it commits. Nobody waits for a timer, and a lone writer for nothing at all.
+//! Where a commit has to reach the disk, the writer is a thread ([`run`]). While one commit is on its way the next
+//! closures gather, so the batch grows with the load. Callers that were answered together tend to come back together: as
+//! long as fewer are here than the last time, the writer looks up a few times more before it commits.
+//!
+//! Where a commit waits for nothing, the writer is a task among its callers ([`attend`]): it lets everybody go first who
+//! has something to do, then writes down what they brought. No thread has to be woken for it, and no core is left idle
+//! while the machine finds out which of them is to run it.
+//!
+//! Nobody waits for a timer, and a lone writer for nothing at all.
 //!
 //! Whoever asked ahead hears what their closure came to as soon as it has run, and may come back with the next one before
 //! the commit: then one commit holds both. What follows from a closure comes after it in the queue, so it is committed
@@ -28,11 +34,14 @@ use crate::work::{BoxedWork, Job};
 /// How many closures may share a commit: bounds how long the first waits for the last.
 const LARGEST_BATCH: usize = 256;
 
+/// The same for a task: nobody else is served by its thread meanwhile.
+const LARGEST_SITTING: usize = 48;
+
 /// How often the writer looks up for callers that were here the last time: some tens of microseconds, less than a
 /// commit costs.
 const LOOKS: usize = 100;
 
-/// Runs until every sender is gone.
+/// A thread that runs until every sender is gone.
 pub(super) fn run(
     connection: &SqliteConnection,
     queue: mpsc::Receiver<Job>,
@@ -43,14 +52,55 @@ pub(super) fn run(
     let mut desk = Desk::at(connection);
     while let Some(first) = waiting.first() {
         let mut batch = Batch::default();
-        let committed = batch.run(&mut desk, first, &mut waiting);
+        let committed = batch.run(&mut desk, first, |present| waiting.next(present));
         waiting.expected = batch.len();
         batch.answer(&committed, wakes);
-        checkpoints.keep_short(connection);
+        if let Some(copied) = checkpoints.keep_short() {
+            // If it was not, the log stays long, and it is tried again.
+            drop(copied.blocking_recv());
+        }
     }
 }
 
-/// The closures that wait, and how many came together the last time.
+/// A task that runs until every sender is gone; gives the connection back.
+pub(super) async fn attend(
+    connection: SqliteConnection,
+    mut queue: mpsc::Receiver<Job>,
+    mut checkpoints: Checkpoints,
+    wakes: broadcast::Sender<Wake>,
+) -> SqliteConnection {
+    while let Some(first) = queue.recv().await {
+        // Whoever is ready goes first, and may bring something for the same commit.
+        tokio::task::yield_now().await;
+        let mut next = Some(first);
+        while let Some(Job { work, .. }) = next {
+            sit(&connection, work, &mut queue, &wakes);
+            if let Some(copied) = checkpoints.keep_short() {
+                // If it was not, the log stays long, and it is tried again.
+                drop(copied.await);
+            }
+            next = queue.try_recv().ok();
+        }
+    }
+    connection
+}
+
+/// Runs one batch.
+fn sit(
+    connection: &SqliteConnection,
+    first: BoxedWork,
+    queue: &mut mpsc::Receiver<Job>,
+    wakes: &broadcast::Sender<Wake>,
+) {
+    let mut batch = Batch::default();
+    let committed = batch.run(&mut Desk::at(connection), first, |present| {
+        let job = (present < LARGEST_SITTING).then(|| queue.try_recv().ok());
+        job.flatten().map(|job| job.work)
+    });
+    batch.answer(&committed, wakes);
+}
+
+/// The closures that wait for a thread, and how many came together the last time.
 struct Waiting {
     queue: mpsc::Receiver<Job>,
     expected: usize,
@@ -98,11 +148,12 @@ enum Care {
 }
 
 impl Batch {
+    /// Runs the first one and whatever `another` has for a batch that holds so many, then commits.
     fn run(
         &mut self,
         connection: &mut Desk<'_>,
         first: BoxedWork,
-        waiting: &mut Waiting,
+        mut another: impl FnMut(usize) -> Option<BoxedWork>,
     ) -> Result<()> {
         if let Err(error) = connection.edge("BEGIN IMMEDIATE") {
             self.failed.push((first, error.clone()));
@@ -111,7 +162,7 @@ impl Batch {
         let mut next = Some(first);
         while let Some(work) = next {
             self.run_one(connection, work)?;
-            next = waiting.next(self.len());
+            next = another(self.len());
         }
         let committed = connection.edge("COMMIT");
         if committed.is_err() && connection.is_in_transaction() {
