@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use config::Environment;
 use output::Style;
+use tokio::runtime::Builder;
 
 /// A turn allocates some thousand times, on several threads.
 #[global_allocator]
@@ -26,10 +27,7 @@ fn main() -> ExitCode {
     let style = Style::detect(&environment);
     // One provider for every connection of the process; that it is there already is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-    {
+    let runtime = match in_turn().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             output::remark(&format!("talaria: cannot start: {error}"));
@@ -40,4 +38,21 @@ fn main() -> ExitCode {
     // A thread that still waits for standard input must not keep the process.
     runtime.shutdown_background();
     code
+}
+
+/// A runtime in which everybody who has something to do is served in turn. Usually whoever was woken last goes first: then
+/// messages are carried one by one through all that a turn is made of, and the model and the callers are woken for each.
+/// In turn, all who are at the same step take it one after the other, which costs a fifth less.
+fn in_turn() -> Builder {
+    #[cfg_attr(
+        not(tokio_unstable),
+        expect(
+            unused_mut,
+            reason = "a build without the flag of `.cargo/config.toml`"
+        )
+    )]
+    let mut builder = Builder::new_multi_thread();
+    #[cfg(tokio_unstable)]
+    builder.disable_lifo_slot();
+    builder
 }
