@@ -11,7 +11,7 @@ use crate::error::{Refusal, Result};
 /// Held as long as the store may be written.
 #[derive(Debug)]
 pub(super) struct StoreLock {
-    _file: File,
+    file: File,
 }
 
 impl StoreLock {
@@ -40,7 +40,15 @@ impl StoreLock {
             Err(TryLockError::Error(error)) => return Err(refused(error).into()),
         }
         sign(&mut file).map_err(refused)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for StoreLock {
+    fn drop(&mut self) {
+        // A child that is just being started has a copy of the file until it becomes another program: to close ours
+        // would leave the lock with it. If this fails, closing does what it can.
+        drop(self.file.unlock());
     }
 }
 
