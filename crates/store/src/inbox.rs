@@ -88,7 +88,7 @@ fn read(row: &Row<'_>) -> Result<InboxRow> {
     })
 }
 
-/// An event on its way in, with everything computed that needs no ledger: the writer has one thread, callers have many.
+/// An event on its way in, with everything computed that needs no ledger: there is one writer, and there are many callers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arrival {
     event: Event,

@@ -20,7 +20,7 @@ struct Inner<T> {
 }
 
 impl<T: Serialize> Kept<T> {
-    /// Writes it out here and now: the writer, who needs it later, has one thread, and callers have many.
+    /// Writes it out here and now: there is one writer, who needs it later, and there are many callers.
     pub fn write_out(&self) -> Result<()> {
         self.json().map(drop)
     }

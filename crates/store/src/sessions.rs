@@ -38,7 +38,7 @@ fn read(row: &Row<'_>) -> Result<Session> {
 }
 
 /// Who a session is for and what it will be called if it has to be made. Made by the caller, so that hashing is not
-/// done on the writer's thread.
+/// done by the one writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     key: Kept<SessionKey>,

@@ -1,5 +1,5 @@
-//! SQLite: one writer thread that lets waiting closures share a commit, readers beside it, and the same engine
-//! inline for simulation.
+//! SQLite: one writer that lets waiting closures share a commit, readers beside it, and the same engine inline for
+//! simulation.
 
 mod checkpoint;
 mod connection;

@@ -1,6 +1,7 @@
-//! A connection with its statements at hand, which is what transactions work on. The writer keeps its desk: every turn runs
-//! the same two dozen statements, and to look each up by its text and to put it away again would cost a tenth of what all
-//! of them do. A statement is known by where its text stands in the program.
+//! A connection with its statements at hand, which is what transactions work on. The writer keeps its desk for as long as
+//! it stays on one thread, a batch at least: every turn runs the same two dozen statements, and to look each up by its
+//! text and to put it away again would cost a tenth of what all of them do. A statement is known by where its text stands
+//! in the program.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
