@@ -162,6 +162,11 @@ impl EventId {
     pub const fn opens(self) -> SessionId {
         SessionId(self.0)
     }
+
+    /// The id of the run of a turn that begins before this event is recorded: nothing else can be its first.
+    pub const fn begins(self) -> RunId {
+        RunId(self.0)
+    }
 }
 
 #[cfg(test)]

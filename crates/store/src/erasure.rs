@@ -77,13 +77,35 @@ fn children(tx: &mut Tx<'_>, parent: SessionId, kind: &str) -> Result<Vec<Sessio
     )
 }
 
+// What has the session's own id is not in the index of the others.
+macro_rules! replies_of {
+    () => {
+        "SELECT reply_id FROM replies WHERE session_id = ?1 AND reply_id <> session_id
+         UNION ALL SELECT reply_id FROM replies WHERE reply_id = ?1"
+    };
+}
+
+macro_rules! runs_of {
+    () => {
+        "SELECT run_id FROM runs WHERE session_id = ?1 AND run_id <> session_id
+         UNION ALL SELECT run_id FROM runs WHERE run_id = ?1"
+    };
+}
+
 /// Each finds something that is not over.
 const OPEN: [&str; 4] = [
     "SELECT seq FROM inbox WHERE session_id = ?1 AND state IN ('queued', 'claimed') LIMIT 1",
-    "SELECT created_at FROM runs WHERE session_id = ?1 AND ended_at IS NULL LIMIT 1",
+    concat!(
+        "SELECT created_at FROM runs WHERE run_id IN (",
+        runs_of!(),
+        ") AND ended_at IS NULL LIMIT 1"
+    ),
     "SELECT created_at FROM jobs WHERE session_id = ?1 AND ended_at IS NULL LIMIT 1",
-    "SELECT p.created_at FROM parts p JOIN replies r ON r.reply_id = p.reply_id
-     WHERE r.session_id = ?1 AND p.state IN ('queued', 'retry', 'sending', 'doubted') LIMIT 1",
+    concat!(
+        "SELECT created_at FROM parts WHERE reply_id IN (",
+        replies_of!(),
+        ") AND state IN ('queued', 'retry', 'sending', 'doubted') LIMIT 1"
+    ),
 ];
 
 fn is_busy(tx: &mut Tx<'_>, session: SessionId) -> Result<bool> {
@@ -132,12 +154,6 @@ pub fn erase(tx: &mut Tx<'_>, estate: &Estate) -> Result<Erased> {
     Ok(Erased::Gone)
 }
 
-macro_rules! replies_of {
-    () => {
-        "SELECT reply_id FROM replies WHERE session_id = ?1"
-    };
-}
-
 macro_rules! parts_of {
     () => {
         concat!(
@@ -148,33 +164,37 @@ macro_rules! parts_of {
     };
 }
 
-macro_rules! runs_of {
-    () => {
-        "SELECT run_id FROM runs WHERE session_id = ?1"
-    };
-}
-
 /// What belongs to a row goes first, then the row.
 const BELONGING: [&str; 9] = [
     concat!("DELETE FROM receipts WHERE part_id IN (", parts_of!(), ")"),
     concat!("DELETE FROM attempts WHERE part_id IN (", parts_of!(), ")"),
     concat!("DELETE FROM parts WHERE reply_id IN (", replies_of!(), ")"),
-    "DELETE FROM replies WHERE session_id = ?1",
+    concat!(
+        "DELETE FROM replies WHERE reply_id IN (",
+        replies_of!(),
+        ")"
+    ),
     concat!("DELETE FROM run_events WHERE run_id IN (", runs_of!(), ")"),
     concat!("DELETE FROM questions WHERE run_id IN (", runs_of!(), ")"),
-    "DELETE FROM runs WHERE session_id = ?1",
+    concat!("DELETE FROM runs WHERE run_id IN (", runs_of!(), ")"),
     "DELETE FROM dead_letters WHERE session_id = ?1",
     "DELETE FROM jobs WHERE session_id = ?1",
 ];
 
 macro_rules! of_a_chat_without_conversations {
     () => {
-        "key_id = ?1 AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key_id = ?1)"
+        "key_id = ?1 AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key_id = ?1 AND k.kept > 0)"
     };
 }
 
-/// What is planned in a chat goes with its last conversation.
-const LAST: [&str; 2] = [
+/// A key that people led to a conversation goes with it if it never had one of its own, or has none any more.
+const LEADING: [&str; 2] = [
+    "DELETE FROM session_keys WHERE session_id = ?1 AND kept = 0",
+    "UPDATE session_keys SET session_id = NULL WHERE session_id = ?1",
+];
+
+/// What is planned in a chat goes with its last conversation, and so does what its key was made of.
+const LAST: [&str; 3] = [
     concat!(
         "DELETE FROM occurrences WHERE schedule_id IN (SELECT schedule_id FROM schedules WHERE ",
         of_a_chat_without_conversations!(),
@@ -184,25 +204,22 @@ const LAST: [&str; 2] = [
         "DELETE FROM schedules WHERE ",
         of_a_chat_without_conversations!()
     ),
+    "DELETE FROM session_keys WHERE key_id = ?1 AND session_id IS NULL AND kept = 0",
 ];
 
 fn erase_one(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
-    let key = sessions::get(tx, session)?.key;
+    let whole = sessions::get(tx, session)?;
     for sql in BELONGING {
         tx.execute(sql, bind![session])?;
     }
     transcripts::erase(tx, session)?;
     // Whoever writes there next begins anew.
-    let sql = "DELETE FROM session_keys WHERE session_id = ?1";
-    tx.execute(sql, bind![session])?;
-    tx.execute("DELETE FROM sessions WHERE session_id = ?1", bind![session])?;
-    for sql in LAST {
-        tx.execute(sql, bind![key])?;
+    for sql in LEADING {
+        tx.execute(sql, bind![session])?;
     }
-    tx.execute(
-        "DELETE FROM session_origins WHERE key_id = ?1 AND NOT EXISTS (
-             SELECT 1 FROM sessions s WHERE s.key_id = ?1)",
-        bind![key],
-    )?;
+    sessions::forget(tx, &whole)?;
+    for sql in LAST {
+        tx.execute(sql, bind![whole.key])?;
+    }
     Ok(())
 }

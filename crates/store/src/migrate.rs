@@ -77,6 +77,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0010_last_words.sql"),
         postgres: include_str!("../migrations/0010_last_words.sql"),
     },
+    Migration {
+        number: 11,
+        name: "fewer pages",
+        sqlite: include_str!("../migrations/0011_fewer_pages.sql"),
+        postgres: include_str!("../migrations/0011_fewer_pages.sql"),
+    },
 ];
 
 impl Migration {

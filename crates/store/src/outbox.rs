@@ -100,14 +100,20 @@ pub struct ReplyStart {
 
 /// Begins a reply. Its text may still grow.
 pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
-    let target = start.return_to.address.target();
     let return_to = start.return_to.json()?;
     let kind = start.kind.as_str();
     tx.execute(
         "INSERT INTO replies
-             (reply_id, session_id, run_id, kind, state, target, return_to, text, revision, created_at)
-         VALUES (?1, ?2, ?3, ?4, 'open', ?5, ?6, '', 0, ?7)",
-        bind![start.id, start.return_to.session, start.run, kind, target, return_to, start.at],
+             (reply_id, session_id, run_id, kind, state, return_to, text, revision, created_at)
+         VALUES (?1, ?2, ?3, ?4, 'open', ?5, '', 0, ?6)",
+        bind![
+            start.id,
+            start.return_to.session,
+            start.run,
+            kind,
+            return_to,
+            start.at
+        ],
     )?;
     Ok(())
 }
@@ -115,13 +121,12 @@ pub fn record(tx: &mut Tx<'_>, start: &ReplyStart) -> Result<()> {
 /// Records a reply for a surface that reads the ledger: what is recorded for it is there. It has no parts, as nothing
 /// is sent.
 pub fn record_shown(tx: &mut Tx<'_>, start: &ReplyStart, text: &str) -> Result<()> {
-    let target = start.return_to.address.target();
     let (return_to, kind) = (start.return_to.json()?, start.kind.as_str());
     tx.execute(
         "INSERT INTO replies
-             (reply_id, session_id, run_id, kind, state, target, return_to, text, revision, created_at, ended_at)
-         VALUES (?1, ?2, ?3, ?4, 'delivered', ?5, ?6, ?7, 1, ?8, ?8)",
-        bind![start.id, start.return_to.session, start.run, kind, target, return_to, text, start.at],
+             (reply_id, session_id, run_id, kind, state, return_to, text, revision, created_at, ended_at)
+         VALUES (?1, ?2, ?3, ?4, 'delivered', ?5, ?6, 1, ?7, ?7)",
+        bind![start.id, start.return_to.session, start.run, kind, return_to, text, start.at],
     )?;
     Ok(())
 }

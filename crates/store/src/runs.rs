@@ -471,7 +471,9 @@ fn end_open(
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM runs WHERE session_id = ?1 AND ended_at IS NULL ORDER BY run_id"
+        " FROM runs WHERE session_id = ?1 AND run_id <> session_id AND ended_at IS NULL UNION ALL SELECT ",
+        columns!(),
+        " FROM runs WHERE run_id = ?1 AND ended_at IS NULL ORDER BY run_id"
     );
     let open = tx.rows(sql, bind![session], read)?;
     open.iter().try_for_each(|run| end(tx, run, outcome, at))?;
@@ -490,8 +492,13 @@ pub fn last(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Run>> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM runs WHERE session_id = ?1 ORDER BY run_id DESC LIMIT 1"
+        " FROM runs WHERE session_id = ?1 AND run_id <> session_id ORDER BY run_id DESC LIMIT 1"
     );
+    if let Some(last) = tx.row(sql, bind![session], read)? {
+        return Ok(Some(last));
+    }
+    // The one that has the session's own id is its first.
+    let sql = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1");
     tx.row(sql, bind![session], read)
 }
 
@@ -500,7 +507,9 @@ pub fn for_event(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<Run>> {
     let sql = concat!(
         "SELECT ",
         columns!(),
-        " FROM runs WHERE event_id = ?1 ORDER BY run_id"
+        " FROM runs WHERE event_id = ?1 AND run_id <> event_id UNION ALL SELECT ",
+        columns!(),
+        " FROM runs WHERE run_id = ?1 ORDER BY run_id"
     );
     tx.rows(sql, bind![event], read)
 }

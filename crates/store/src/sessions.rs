@@ -112,7 +112,8 @@ pub struct Tail {
 pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     let key = opening.key_id;
     let sql = "SELECT k.session_id, s.key_id, s.owner, s.last_seq
-               FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id WHERE k.key_id = ?1";
+               FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
+               WHERE k.key_id = ?1 AND k.session_id IS NOT NULL";
     let known = tx.row(sql, bind![key], |row| {
         Ok(Led {
             session: row.get(0)?,
@@ -149,19 +150,24 @@ pub(crate) fn open_from(
 
 /// The first session of a key; or the next, where the one that the key led to was erased.
 fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result<SessionId> {
-    let key = opening.key_id;
-    lead_first(tx, key, opening.session)?;
-    let is_known = tx.execute(
-        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2) ON CONFLICT (key_id) DO NOTHING",
-        bind![key, opening.key.json()?],
-    )? == 0;
-    let generation = if is_known {
-        next_generation(tx, key)?
-    } else {
+    let Opening {
+        key,
+        key_id,
+        session,
+        ..
+    } = opening;
+    let is_new = tx.execute(
+        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept) VALUES (?1, ?2, ?3, 1, 1)
+         ON CONFLICT (key_id) DO NOTHING",
+        bind![key_id, session, key.json()?],
+    )? == 1;
+    let generation = if is_new {
         0
+    } else {
+        lead_on(tx, *key_id, *session)?
     };
     insert(tx, opening, generation, parent)?;
-    Ok(opening.session)
+    Ok(*session)
 }
 
 /// Opens a conversation that nobody can know of yet, with what is said in it by the time it is written down: so many
@@ -179,10 +185,9 @@ pub fn open_with(
         session,
         at: opened_at,
     } = opening;
-    lead_first(tx, *key_id, *session)?;
     tx.execute(
-        "INSERT INTO session_origins (key_id, session_key) VALUES (?1, ?2)",
-        bind![key_id, key.json()?],
+        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept) VALUES (?1, ?2, ?3, 1, 1)",
+        bind![key_id, session, key.json()?],
     )?;
     let last = i64::try_from(entries).unwrap_or(i64::MAX);
     tx.execute(
@@ -193,34 +198,48 @@ pub fn open_with(
     Ok(*session)
 }
 
-fn lead_first(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<()> {
+/// Leads a key to one more session that is made for it; gives which one that is.
+fn lead_on(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<u32> {
+    let made = "SELECT made FROM session_keys WHERE key_id = ?1";
+    let made = tx.row(made, bind![key], |row| row.get(0))?;
     tx.execute(
-        "INSERT INTO session_keys (key_id, session_id) VALUES (?1, ?2)",
+        "UPDATE session_keys SET session_id = ?2, made = made + 1, kept = kept + 1 WHERE key_id = ?1",
         bind![key, session],
+    )?;
+    found("session key", key.0, made)
+}
+
+/// Erases a session and its number, if that is the last one of its key.
+pub(crate) fn forget(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
+    let Session {
+        id,
+        key,
+        generation,
+        ..
+    } = session;
+    tx.execute("DELETE FROM sessions WHERE session_id = ?1", bind![id])?;
+    tx.execute(
+        "UPDATE session_keys SET kept = kept - 1, made = made - CASE WHEN made - 1 = ?2 THEN 1 ELSE 0 END WHERE key_id = ?1",
+        bind![key, generation],
     )?;
     Ok(())
 }
 
-fn next_generation(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<u32> {
-    let last = "SELECT MAX(generation) FROM sessions WHERE key_id = ?1";
-    let last: Option<u32> = tx.row(last, bind![key], |row| row.get(0))?.flatten();
-    Ok(last.map_or(0, |last| last + 1))
-}
-
 /// What a key was made of.
 pub fn origin(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<SessionKey> {
-    let sql = "SELECT session_key FROM session_origins WHERE key_id = ?1";
+    let sql = "SELECT session_key FROM session_keys WHERE key_id = ?1";
     let origin = tx.row(sql, bind![key], |row| row.json(0))?;
     found("session key", key.0, origin)
 }
 
 /// The session that a key leads to at present.
 pub fn current(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<SessionId>> {
-    tx.row(
+    let led = tx.row(
         "SELECT session_id FROM session_keys WHERE key_id = ?1",
         bind![key],
         |row| row.get(0),
-    )
+    )?;
+    Ok(led.flatten())
 }
 
 /// Whether something was ever answered in the conversation that a key leads to, or in one before it.
@@ -277,8 +296,8 @@ pub fn open_apart(tx: &mut Tx<'_>, apart: &Apart) -> Result<()> {
     // Made of other fields than keys are, so that no chat can have it.
     let key = SessionKeyId(Fields::of("apart").text(&session.to_string()).digest());
     tx.execute(
-        "INSERT INTO session_origins (key_id, session_key)
-         SELECT ?1, o.session_key FROM sessions s JOIN session_origins o ON o.key_id = s.key_id
+        "INSERT INTO session_keys (key_id, session_key, made, kept)
+         SELECT ?1, k.session_key, 1, 1 FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
          WHERE s.session_id = ?2",
         bind![key, parent],
     )?;
@@ -330,7 +349,7 @@ pub(crate) fn take_number(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
 
 /// What the key of a session was made of.
 pub fn origin_of(tx: &mut Tx<'_>, session: SessionId) -> Result<SessionKey> {
-    let sql = "SELECT o.session_key FROM sessions s JOIN session_origins o ON o.key_id = s.key_id
+    let sql = "SELECT k.session_key FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
                WHERE s.session_id = ?1";
     let origin = tx.row(sql, bind![session], |row| row.json(0))?;
     found("session", session, origin)
@@ -346,9 +365,8 @@ pub fn reset(tx: &mut Tx<'_>, opening: &Opening, reason: &str) -> Result<Session
     if before.state == SessionState::Active {
         end(tx, before.id, reason, opening.at)?;
     }
-    let generation = next_generation(tx, key)?;
+    let generation = lead_on(tx, key, opening.session)?;
     insert(tx, opening, generation, Some(before.id))?;
-    lead_to(tx, key, opening.session)?;
     Ok(opening.session)
 }
 

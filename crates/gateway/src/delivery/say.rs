@@ -222,7 +222,7 @@ pub(crate) fn answer(
         .as_ref()
         .is_some_and(|it| it.can.contains(&Capability::ReadsLedger))
     {
-        outbox::record_shown(tx, &statement.start(shared, place), &statement.text)?;
+        show_whole(tx, shared, place, statement)?;
         return Ok(said);
     }
     let parts = open(tx, shared, place, statement)?;
@@ -233,6 +233,16 @@ pub(crate) fn answer(
     reconcile(tx, shared, statement, &parts, &pieces)?;
     outbox::finish(tx, statement.reply, shared.now())?;
     Ok(said)
+}
+
+/// Says all of it where people and programs read the ledger.
+pub(crate) fn show_whole(
+    tx: &mut Tx<'_>,
+    shared: &Shared,
+    place: &Place,
+    statement: &Statement,
+) -> Result<()> {
+    outbox::record_shown(tx, &statement.start(shared, place), &statement.text)
 }
 
 fn part(shared: &Shared, statement: &Statement, ordinal: usize, markdown: String) -> Part {

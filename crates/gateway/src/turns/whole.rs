@@ -69,7 +69,8 @@ pub(crate) fn write(
     let conclusion = whole.last_words.conclusion(&whole.outcome);
     runs::record_ended(tx, epoch, &whole.admission, conclusion, now)?;
     if let Some(answer) = &whole.answer {
-        say::answer(tx, shared, &begun.place, answer)?;
+        // Only what is said to those who read the ledger is held.
+        say::show_whole(tx, shared, &begun.place, answer)?;
     }
     Ok(())
 }

@@ -94,11 +94,12 @@ fn fill_sqlite(url: &str, sessions: u64) {
         let (key, session, owner) = stored(&people, who);
         let (key, session, owner) = (key.as_bytes(), session.as_bytes(), owner.as_bytes());
         let insert = |sql| transaction.prepare_cached(sql).unwrap();
-        insert("INSERT INTO session_keys VALUES (?1, ?2)")
+        insert("INSERT INTO session_keys VALUES (?1, ?2, '{}', 1, 1)")
             .execute((key, session))
             .unwrap();
         insert(
-            "INSERT INTO sessions VALUES (?1, ?2, ?3, 'active', 0, 0, NULL, NULL, NULL, ?4, ?4)",
+            "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at)
+             VALUES (?1, ?2, ?3, 'active', 0, 0, ?4, ?4)",
         )
         .execute((session, key, owner, at))
         .unwrap();
@@ -117,15 +118,18 @@ fn fill_postgres(url: &str, sessions: u64) {
     for who in 0..sessions {
         let (key, session, owner) = stored(&people, who);
         let session = session.to_string().replace('-', "");
-        writeln!(keys, "\\\\x{key}\t\\\\x{session}").unwrap();
+        writeln!(keys, "\\\\x{key}\t\\\\x{session}\t{{}}\t1\t1").unwrap();
         writeln!(
             rows,
-            "\\\\x{session}\t\\\\x{key}\t\\\\x{owner}\tactive\t0\t0\t\\N\t\\N\t\\N\t{at}\t{at}"
+            "\\\\x{session}\t\\\\x{key}\t\\\\x{owner}\tactive\t0\t0\t{at}\t{at}"
         )
         .unwrap();
     }
     keys.finish().unwrap();
-    let mut table = client.copy_in("COPY sessions FROM STDIN").unwrap();
+    let mut table = client
+        .copy_in(
+            "COPY sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at) FROM STDIN",
+        ).unwrap();
     table.write_all(rows.as_bytes()).unwrap();
     table.finish().unwrap();
     client.batch_execute("VACUUM ANALYZE").unwrap();

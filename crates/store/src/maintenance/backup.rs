@@ -13,9 +13,8 @@ macro_rules! tables {
 }
 
 /// Every table that is not derived from another.
-const TABLES: [(&str, &str); 19] = tables![
+const TABLES: [(&str, &str); 18] = tables![
     "session_keys",
-    "session_origins",
     "sessions",
     "dedupe",
     "inbox",

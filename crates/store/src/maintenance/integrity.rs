@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 14] = [
+const CHECKS: [(&str, &str); 15] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -34,8 +34,14 @@ const CHECKS: [(&str, &str); 14] = [
     ),
     (
         "keys that lead nowhere",
-        "SELECT COUNT(*) FROM session_keys k WHERE NOT EXISTS (
+        "SELECT COUNT(*) FROM session_keys k WHERE k.session_id IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM sessions s WHERE s.session_id = k.session_id)",
+    ),
+    (
+        "keys that do not know how many sessions they have",
+        "SELECT COUNT(*) FROM session_keys k
+         LEFT JOIN (SELECT key_id, COUNT(*) AS there FROM sessions GROUP BY key_id) s ON s.key_id = k.key_id
+         WHERE k.kept <> COALESCE(s.there, 0) OR k.made < k.kept",
     ),
     (
         "parts without a reply",

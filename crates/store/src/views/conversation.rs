@@ -12,7 +12,10 @@ use crate::tx::Tx;
 pub fn running(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<RunId>> {
     tx.row(
         "SELECT run_id FROM (
-             SELECT run_id, ended_at FROM runs WHERE session_id = ?1 ORDER BY run_id DESC LIMIT 20) AS latest
+             SELECT run_id, ended_at FROM (
+                 SELECT run_id, ended_at FROM runs WHERE session_id = ?1 AND run_id <> session_id
+                 ORDER BY run_id DESC LIMIT 20) AS latest
+             UNION ALL SELECT run_id, ended_at FROM runs WHERE run_id = ?1) AS known
          WHERE ended_at IS NULL ORDER BY run_id DESC LIMIT 1",
         bind![session],
         |row| row.get(0),
@@ -34,7 +37,10 @@ pub fn waiting(tx: &mut Tx<'_>, session: SessionId, limit: u32) -> Result<Vec<In
 pub fn notices(tx: &mut Tx<'_>, session: SessionId, limit: u32) -> Result<Vec<ReplyView>> {
     let mut said: Vec<ReplyId> = tx.rows(
         "SELECT reply_id FROM (
-             SELECT reply_id, run_id FROM replies WHERE session_id = ?1 ORDER BY reply_id DESC LIMIT ?3) AS latest
+             SELECT reply_id, run_id FROM (
+                 SELECT reply_id, run_id FROM replies WHERE session_id = ?1 AND reply_id <> session_id
+                 ORDER BY reply_id DESC LIMIT ?3) AS latest
+             UNION ALL SELECT reply_id, run_id FROM replies WHERE reply_id = ?1) AS said
          WHERE run_id IS NULL ORDER BY reply_id DESC LIMIT ?2",
         bind![session, limit, WINDOW],
         |row| row.get(0),

@@ -150,7 +150,11 @@ pub fn runs(
             by_own_id,
         ),
         (None, Some(session)) => tx.rows(
-            "SELECT run_id, state FROM runs WHERE session_id = ?2 AND run_id < ?1 ORDER BY run_id DESC LIMIT ?3",
+            "SELECT run_id, state FROM (
+                 SELECT run_id, state FROM runs WHERE session_id = ?2 AND run_id <> session_id AND run_id < ?1
+                 ORDER BY run_id DESC LIMIT ?3) AS later
+             UNION ALL SELECT run_id, state FROM runs WHERE run_id = ?2 AND run_id < ?1
+             ORDER BY run_id DESC LIMIT ?3",
             bind![before, session, asked],
             by_own_id,
         ),

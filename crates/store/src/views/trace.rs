@@ -105,7 +105,10 @@ pub fn replies_to(
 ) -> Result<Vec<ReplyView>> {
     let since = ReplyId::from_bytes(shortly_before(*event.as_bytes()));
     let said: Vec<(ReplyId, Option<RunId>)> = tx.rows(
-        "SELECT reply_id, run_id FROM replies WHERE session_id = ?1 AND reply_id > ?2 ORDER BY reply_id LIMIT ?3",
+        "SELECT reply_id, run_id FROM (
+             SELECT reply_id, run_id FROM replies WHERE session_id = ?1 AND reply_id <> session_id AND reply_id > ?2
+             ORDER BY reply_id LIMIT ?3) AS later
+         UNION ALL SELECT reply_id, run_id FROM replies WHERE reply_id = ?1",
         bind![session, since, WINDOW],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

@@ -85,7 +85,6 @@ async fn rows(world: &World) -> Vec<i64> {
         .read(|tx| {
             [
                 "SELECT COUNT(*) FROM session_keys",
-                "SELECT COUNT(*) FROM session_origins",
                 "SELECT COUNT(*) FROM sessions",
                 "SELECT COUNT(*) FROM inbox",
                 "SELECT COUNT(*) FROM dedupe",
@@ -183,7 +182,7 @@ both_engines! {
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         world.read(move |tx| sessions::origin_of(tx, third)).await;
         assert_eq!(erases(world, "ada", third).await, Erased::Gone);
-        assert_eq!(rows(world).await, vec![0; 12]);
+        assert_eq!(rows(world).await, vec![0; 11]);
     }
 
     async fn what_agents_did_for_it_goes_with_it(world) {
@@ -202,7 +201,7 @@ both_engines! {
             })
             .await;
         assert_eq!(erases(world, "ada", session).await, Erased::Gone);
-        assert_eq!(rows(world).await, vec![0; 12]);
+        assert_eq!(rows(world).await, vec![0; 11]);
     }
 
     async fn what_goes_on_from_it_stays(world) {

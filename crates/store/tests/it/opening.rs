@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use talaria_domain::address::ChatKind;
+use talaria_domain::clock::Timestamp;
 use talaria_domain::ids::SessionId;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::maintenance::integrity;
@@ -54,10 +55,10 @@ both_engines! {
         world.says("ada", "hello").await;
         world.write(add_a_newer_migration).await;
         world.ledger.close().await;
-        let known = 10;
+        let known = 11;
         let error = refused(&world.settings.url).await;
         assert_eq!(error, Refusal::Newer { found: 99, known }.into());
-        let sentence = "the store has schema 99, this binary knows up to 10: use the newer binary, or restore a backup";
+        let sentence = "the store has schema 99, this binary knows up to 11: use the newer binary, or restore a backup";
         assert_eq!(error.to_string(), sentence);
         undo(&world.settings.url, "DELETE FROM migrations WHERE number = 99").await;
     }
@@ -72,19 +73,25 @@ both_engines! {
 
     async fn a_chat_whose_key_did_not_begin_with_its_time_is_found_after_an_update(world) {
         let opening = web_chat(world);
-        let first = opening.clone();
-        let session = world.write(move |tx| sessions::resolve(tx, &first)).await;
+        let (first, next) = (opening.clone(), web_chat(world));
+        // Two that were made for it, the first of which it leads to again.
+        let (session, second) = world.write(move |tx| {
+            let session = sessions::resolve(tx, &first)?;
+            let second = sessions::reset(tx, &next, "new")?;
+            let (owner, at) = (first.owner(), Timestamp::ZERO);
+            sessions::resume(tx, first.key_id(), owner, session, at)?;
+            Ok((session, second))
+        }).await;
         world.ledger.close().await;
         let old = if world.settings.url.starts_with("sqlite:") {
             "CAST(x'fafbfcfdfeff' || SUBSTR(key_id, 7) AS BLOB)"
         } else {
             "DECODE('fafbfcfdfeff', 'hex') || SUBSTR(key_id, 7)"
         };
+        undo(&world.settings.url, SINCE_THEN).await;
         for table in ["session_keys", "session_origins", "sessions"] {
             undo(&world.settings.url, &format!("UPDATE {table} SET key_id = {old}")).await;
         }
-        let since = "DELETE FROM migrations WHERE number >= 9; ALTER TABLE runs DROP COLUMN last_words";
-        undo(&world.settings.url, since).await;
         let again = Ledger::open_with(world.settings.clone()).await.unwrap();
         let found = again.write(move |tx| {
             let key = opening.key_id();
@@ -92,6 +99,13 @@ both_engines! {
         }).await.unwrap();
         assert_eq!((found.0, found.1), (session, true));
         assert_eq!(found.2.platform.as_str(), "web");
+        assert_eq!(again.read(integrity::check).await.unwrap(), Vec::<String>::new());
+        let later = web_chat(world);
+        let third = again.write(move |tx| {
+            let third = sessions::reset(tx, &later, "new")?;
+            Ok((sessions::get(tx, second)?.generation, sessions::get(tx, third)?.generation))
+        });
+        assert_eq!(third.await.unwrap(), (1, 2));
         again.close().await;
     }
 
@@ -104,6 +118,18 @@ both_engines! {
         again.close().await;
     }
 }
+
+/// Takes back what came after keys that did not begin with a time.
+const SINCE_THEN: &str = "
+    DELETE FROM migrations WHERE number >= 9;
+    ALTER TABLE runs DROP COLUMN last_words;
+    CREATE TABLE session_origins AS SELECT key_id, session_key FROM session_keys;
+    ALTER TABLE session_keys DROP COLUMN session_key;
+    ALTER TABLE session_keys DROP COLUMN made;
+    ALTER TABLE session_keys DROP COLUMN kept;
+    ALTER TABLE replies ADD COLUMN target TEXT;
+    CREATE INDEX sessions_by_key ON sessions (key_id, generation);
+    DELETE FROM session_keys WHERE session_id IS NULL";
 
 /// Past the ledger, which would not open the store.
 async fn undo(url: &str, sql: &str) {

@@ -6,11 +6,14 @@ use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::machine::RunState;
 use talaria_domain::run::{Action, FailureCode, RunEvent, RunOutcome, ToolResult, Usage};
 use talaria_domain::scope::StateScope;
+use talaria_store::erasure::{self, Erased};
 use talaria_store::leases::Lease;
 use talaria_store::runs::{self, Admission, Conclusion, Run};
+use talaria_store::sessions::{self, Opening};
+use talaria_store::views::Wanted;
 use talaria_store::{Conflict, StoreError, views};
 
-use crate::world::{TTL, World};
+use crate::world::{TTL, World, person};
 
 /// A run of ada's that works, and the lease of its lane.
 async fn under_way(world: &World) -> (RunId, Lease) {
@@ -309,6 +312,44 @@ both_engines! {
         let lease = lane.clone();
         world.write(move |tx| runs::start(tx, &lease, run, at)).await;
         assert_eq!(stored(world, run).await.state, RunState::Running);
+    }
+
+    async fn a_run_with_the_id_of_its_event_and_session_is_found_like_any_other(world) {
+        let session: SessionId = world.id(SessionId::from_bytes);
+        let event = EventId::from_bytes(*session.as_bytes());
+        let opening = Opening::of(world.opening("ada").key().clone(), person("ada").key(), session, world.now());
+        world.write(move |tx| sessions::resolve(tx, &opening)).await;
+        let lane = world.lane(session, "north").await;
+        let own = Admission { id: event.begins(), event, ..admission(world, session) };
+        let next = Admission { event, ..admission(world, session) };
+        let (first, second) = (own.id, next.id);
+        let lease = lane.clone();
+        world.write(move |tx| runs::record_running(tx, &lease, &own)).await;
+        let found = world.read(move |tx| Ok((views::running(tx, session)?, runs::last(tx, session)?))).await;
+        assert_eq!((found.0, found.1.map(|run| run.id)), (Some(first), Some(first)));
+        let at = world.now();
+        let cancelled = world.write(move |tx| runs::cancel(tx, session, at)).await;
+        assert_eq!((cancelled, stored(world, first).await.state), (1, RunState::Cancelled));
+
+        world.write(move |tx| runs::record_running(tx, &lane, &next)).await;
+        let found = world.read(move |tx| Ok((views::running(tx, session)?, runs::last(tx, session)?))).await;
+        assert_eq!((found.0, found.1.map(|run| run.id)), (Some(second), Some(second)));
+        let tries = world.read(move |tx| runs::for_event(tx, event)).await;
+        assert_eq!(tries.iter().map(|run| run.id).collect::<Vec<_>>(), [first, second]);
+        for (after, limit, expected) in [(None, 9, vec![second, first]), (None, 1, vec![second]), (Some(second), 9, vec![first])] {
+            let listed = world.read(move |tx| views::runs(tx, None, Some(session), Wanted { after, limit })).await;
+            assert_eq!(listed.rows.iter().map(|view| view.run.id).collect::<Vec<_>>(), expected);
+        }
+        let owner = person("ada").key();
+        let estate = world.read(move |tx| erasure::survey(tx, owner, session)).await;
+        assert_eq!(world.write(move |tx| erasure::erase(tx, &estate)).await, Erased::Busy);
+        world.write(move |tx| runs::cancel(tx, session, at)).await;
+        let estate = world.read(move |tx| erasure::survey(tx, owner, session)).await;
+        assert_eq!(world.write(move |tx| erasure::erase(tx, &estate)).await, Erased::Gone);
+        for run in [first, second] {
+            let gone = world.refusal(move |tx| runs::get(tx, run)).await;
+            assert!(matches!(gone, StoreError::NotFound { .. }), "{gone}");
+        }
     }
 
     async fn a_run_of_a_former_owner_does_nothing_more(world) {

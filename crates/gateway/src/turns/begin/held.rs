@@ -1,7 +1,6 @@
 //! Beginning a turn without the ledger, and writing the beginning down afterwards.
 
 use talaria_domain::capabilities::Capability;
-use talaria_domain::ids::RunId;
 use talaria_store::inbox::{self, Arrival};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::sessions::{self, Tail};
@@ -36,7 +35,8 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     opening.write_out().ok()?;
     let (session, now) = (event.id.opens(), shared.now());
     let lease = Lease::first(&LeaseName::Lane(session), &shared.settings.node, now);
-    let run = RunId::next(&*shared.ids, now);
+    // There is no other run that could be the first: its id need not be looked up by the event's.
+    let run = event.id.begins();
     let tail = Tail {
         owner: opening.owner(),
         last: 0,
