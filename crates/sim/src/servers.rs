@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use postgres::{Client, NoTls};
+use rustix::process::{Pid, Signal, kill_process};
 use talaria_domain::clock::{Clock as _, SystemClock};
 use talaria_domain::ids::{Ids as _, RandomIds};
 
@@ -19,6 +20,23 @@ use talaria_domain::ids::{Ids as _, RandomIds};
 fn told(name: &str) -> Result<String> {
     let hint = "run `cargo xtask test`, which starts PostgreSQL";
     std::env::var(name).with_context(|| format!("{name} is not set: {hint}"))
+}
+
+/// The processes that were started by this one and are still its children. None where the system does not tell.
+fn children(parent: u32) -> Vec<Pid> {
+    let is_child = |stat: &str| {
+        // After the name, which may hold anything: the state, then the parent.
+        let fields = stat.rsplit_once(") ").map(|(_, rest)| rest);
+        let found = fields.and_then(|fields| fields.split(' ').nth(1)?.parse().ok());
+        found == Some(parent)
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let known = processes.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        is_child(&stat).then(|| Pid::from_raw(pid)).flatten()
+    });
+    known.collect()
 }
 
 /// An empty database on the server that the tests share, and its url. Blocks.
@@ -79,9 +97,14 @@ impl OwnServer {
         let Some(mut process) = self.process.take() else {
             return Ok(());
         };
-        // The postmaster's children notice that it is gone and end themselves.
+        let serving = children(process.id());
         process.kill()?;
         process.wait()?;
+        // They would notice that it is gone and end themselves, but first answer what they are asked in that moment.
+        for child in serving {
+            // One that has ended by itself is fine.
+            kill_process(child, Signal::KILL).unwrap_or_default();
+        }
         Ok(())
     }
 
