@@ -187,12 +187,6 @@ macro_rules! of_a_chat_without_conversations {
     };
 }
 
-/// A key that people led to a conversation goes with it if it never had one of its own, or has none any more.
-const LEADING: [&str; 2] = [
-    "DELETE FROM session_keys WHERE session_id = ?1 AND kept = 0",
-    "UPDATE session_keys SET session_id = NULL WHERE session_id = ?1",
-];
-
 /// What is planned in a chat goes with its last conversation, and so does what its key was made of.
 const LAST: [&str; 3] = [
     concat!(
@@ -213,11 +207,7 @@ fn erase_one(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
         tx.execute(sql, bind![session])?;
     }
     transcripts::erase(tx, session)?;
-    // Whoever writes there next begins anew.
-    for sql in LEADING {
-        tx.execute(sql, bind![session])?;
-    }
-    sessions::forget(tx, &whole)?;
+    sessions::erase(tx, &whole)?;
     for sql in LAST {
         tx.execute(sql, bind![whole.key])?;
     }

@@ -157,13 +157,15 @@ fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result
         ..
     } = opening;
     let is_new = tx.execute(
-        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept) VALUES (?1, ?2, ?3, 1, 1)
+        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept, led) VALUES (?1, ?2, ?3, 1, 1, 0)
          ON CONFLICT (key_id) DO NOTHING",
         bind![key_id, session, key.json()?],
     )? == 1;
     let generation = if is_new {
         0
     } else {
+        let is_free = current(tx, *key_id)?.is_none();
+        found("key that leads nowhere", key_id.0, is_free.then_some(()))?;
         lead_on(tx, *key_id, *session)?
     };
     insert(tx, opening, generation, parent)?;
@@ -186,7 +188,7 @@ pub fn open_with(
         at: opened_at,
     } = opening;
     tx.execute(
-        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept) VALUES (?1, ?2, ?3, 1, 1)",
+        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept, led) VALUES (?1, ?2, ?3, 1, 1, 0)",
         bind![key_id, session, key.json()?],
     )?;
     let last = i64::try_from(entries).unwrap_or(i64::MAX);
@@ -203,23 +205,33 @@ fn lead_on(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<u32
     let made = "SELECT made FROM session_keys WHERE key_id = ?1";
     let made = tx.row(made, bind![key], |row| row.get(0))?;
     tx.execute(
-        "UPDATE session_keys SET session_id = ?2, made = made + 1, kept = kept + 1 WHERE key_id = ?1",
+        "UPDATE session_keys SET session_id = ?2, made = made + 1, kept = kept + 1, led = 0 WHERE key_id = ?1",
         bind![key, session],
     )?;
     found("session key", key.0, made)
 }
 
-/// Erases a session and its number, if that is the last one of its key.
-pub(crate) fn forget(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
+/// Erases a session, and its number if that is the last one of its key. No key leads to it afterwards: whoever writes there
+/// next begins anew. A key that people had led to it goes with it if it has no session of its own.
+pub(crate) fn erase(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
     let Session {
         id,
         key,
         generation,
         ..
     } = session;
+    let own = "UPDATE session_keys SET session_id = NULL WHERE key_id = ?1 AND session_id = ?2";
+    tx.execute(own, bind![key, id])?;
+    for led in [
+        "DELETE FROM session_keys WHERE session_id = ?1 AND led = 1 AND kept = 0",
+        "UPDATE session_keys SET session_id = NULL, led = 0 WHERE session_id = ?1 AND led = 1",
+    ] {
+        tx.execute(led, bind![id])?;
+    }
     tx.execute("DELETE FROM sessions WHERE session_id = ?1", bind![id])?;
     tx.execute(
-        "UPDATE session_keys SET kept = kept - 1, made = made - CASE WHEN made - 1 = ?2 THEN 1 ELSE 0 END WHERE key_id = ?1",
+        "UPDATE session_keys SET kept = kept - 1, made = made - CASE WHEN made - 1 = ?2 THEN 1 ELSE 0 END
+         WHERE key_id = ?1",
         bind![key, generation],
     )?;
     Ok(())
@@ -296,8 +308,8 @@ pub fn open_apart(tx: &mut Tx<'_>, apart: &Apart) -> Result<()> {
     // Made of other fields than keys are, so that no chat can have it.
     let key = SessionKeyId(Fields::of("apart").text(&session.to_string()).digest());
     tx.execute(
-        "INSERT INTO session_keys (key_id, session_key, made, kept)
-         SELECT ?1, k.session_key, 1, 1 FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
+        "INSERT INTO session_keys (key_id, session_key, made, kept, led)
+         SELECT ?1, k.session_key, 1, 1, 0 FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
          WHERE s.session_id = ?2",
         bind![key, parent],
     )?;
@@ -389,13 +401,9 @@ pub fn resume(
     if wanted.state == SessionState::Ended {
         set_state(tx, &wanted, SessionState::Active, None, at)?;
     }
-    lead_to(tx, key, session)
-}
-
-fn lead_to(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<()> {
     tx.execute(
-        "UPDATE session_keys SET session_id = ?2 WHERE key_id = ?1",
-        bind![key, session],
+        "UPDATE session_keys SET session_id = ?2, led = ?3 WHERE key_id = ?1",
+        bind![key, session, i64::from(wanted.key != key)],
     )?;
     Ok(())
 }

@@ -94,7 +94,7 @@ fn fill_sqlite(url: &str, sessions: u64) {
         let (key, session, owner) = stored(&people, who);
         let (key, session, owner) = (key.as_bytes(), session.as_bytes(), owner.as_bytes());
         let insert = |sql| transaction.prepare_cached(sql).unwrap();
-        insert("INSERT INTO session_keys VALUES (?1, ?2, '{}', 1, 1)")
+        insert("INSERT INTO session_keys VALUES (?1, ?2, '{}', 1, 1, 0)")
             .execute((key, session))
             .unwrap();
         insert(
@@ -118,7 +118,7 @@ fn fill_postgres(url: &str, sessions: u64) {
     for who in 0..sessions {
         let (key, session, owner) = stored(&people, who);
         let session = session.to_string().replace('-', "");
-        writeln!(keys, "\\\\x{key}\t\\\\x{session}\t{{}}\t1\t1").unwrap();
+        writeln!(keys, "\\\\x{key}\t\\\\x{session}\t{{}}\t1\t1\t0").unwrap();
         writeln!(
             rows,
             "\\\\x{session}\t\\\\x{key}\t\\\\x{owner}\tactive\t0\t0\t{at}\t{at}"

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 15] = [
+const CHECKS: [(&str, &str); 16] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -42,6 +42,11 @@ const CHECKS: [(&str, &str); 15] = [
         "SELECT COUNT(*) FROM session_keys k
          LEFT JOIN (SELECT key_id, COUNT(*) AS there FROM sessions GROUP BY key_id) s ON s.key_id = k.key_id
          WHERE k.kept <> COALESCE(s.there, 0) OR k.made < k.kept",
+    ),
+    (
+        "keys that do not know whose session they lead to",
+        "SELECT COUNT(*) FROM session_keys k JOIN sessions s ON s.session_id = k.session_id
+         WHERE (k.led = 1) = (s.key_id = k.key_id)",
     ),
     (
         "parts without a reply",

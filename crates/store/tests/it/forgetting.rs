@@ -9,9 +9,10 @@ use talaria_domain::ids::SessionId;
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
 use talaria_store::erasure::{self, Erased, Estate};
 use talaria_store::leases::{self, LeaseName};
+use talaria_store::maintenance::integrity;
 use talaria_store::maintenance::prune::{Retention, prune};
 use talaria_store::passing::{self, Span};
-use talaria_store::sessions::Apart;
+use talaria_store::sessions::{Apart, Opening};
 use talaria_store::transcripts::{self, Speaker, Stretch, Utterance, Visibility};
 use talaria_store::{StoreError, bind, forking, inbox, runs, search, sessions, state};
 
@@ -65,6 +66,14 @@ async fn answered(world: &World, who: &str, text: &str) -> SessionId {
 fn completed(usage: Usage) -> RunOutcome {
     let outcome = json!({ "outcome": "completed", "usage": usage });
     serde_json::from_value(outcome).unwrap()
+}
+
+/// Another chat of ada's.
+fn elsewhere(world: &World) -> Opening {
+    let mut key = world.opening("ada").key().clone();
+    key.chat = Some("elsewhere".into());
+    let (owner, session) = (person("ada").key(), world.id(SessionId::from_bytes));
+    Opening::of(key, owner, session, world.now())
 }
 
 async fn surveys(world: &World, who: &str, session: SessionId) -> Estate {
@@ -182,6 +191,45 @@ both_engines! {
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         world.read(move |tx| sessions::origin_of(tx, third)).await;
         assert_eq!(erases(world, "ada", third).await, Erased::Gone);
+        assert_eq!(rows(world).await, vec![0; 11]);
+    }
+
+    async fn a_chat_that_was_led_to_it_begins_anew(world) {
+        let first = answered(world, "ada", "a heron").await;
+        let (here, there) = (elsewhere(world), elsewhere(world));
+        let (key, owner, at) = (here.key_id(), person("ada").key(), world.now());
+        let second = world.write(move |tx| {
+            let second = sessions::resolve(tx, &here)?;
+            sessions::resume(tx, key, owner, first, at)?;
+            Ok(second)
+        }).await;
+        assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
+        assert_eq!(erases(world, "ada", first).await, Erased::Gone);
+        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, None);
+        let third = world.write(move |tx| {
+            let third = sessions::resolve(tx, &there)?;
+            sessions::get(tx, third)
+        }).await;
+        assert_eq!((third.generation, world.read(integrity::check).await), (1, Vec::new()));
+        for session in [second, third.id] {
+            assert_eq!(erases(world, "ada", session).await, Erased::Gone);
+        }
+        assert_eq!(rows(world).await, vec![0; 11]);
+    }
+
+    async fn a_chat_that_has_nothing_else_goes_with_what_it_was_led_to(world) {
+        let first = answered(world, "ada", "a heron").await;
+        let here = elsewhere(world);
+        let (key, owner, at) = (here.key_id(), person("ada").key(), world.now());
+        let second = world.write(move |tx| {
+            let second = sessions::resolve(tx, &here)?;
+            sessions::resume(tx, key, owner, first, at)?;
+            Ok(second)
+        }).await;
+        assert_eq!(erases(world, "ada", second).await, Erased::Gone);
+        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, Some(first), "it leads there still");
+        assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
+        assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         assert_eq!(rows(world).await, vec![0; 11]);
     }
 

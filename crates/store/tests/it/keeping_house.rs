@@ -193,7 +193,7 @@ const PASSING: [&str; 10] = [
 ];
 
 /// What somebody damages, and what is found then.
-const DAMAGE: [(&str, &[&str]); 8] = [
+const DAMAGE: [(&str, &[&str]); 9] = [
     (
         "DELETE FROM sessions",
         &[
@@ -202,6 +202,10 @@ const DAMAGE: [(&str, &[&str]); 8] = [
             "1 keys that do not know how many sessions they have",
             "1 entries without a session",
         ],
+    ),
+    (
+        "UPDATE session_keys SET led = 1",
+        &["1 keys that do not know whose session they lead to"],
     ),
     (
         "DELETE FROM inbox",

@@ -127,6 +127,8 @@ const SINCE_THEN: &str = "
     ALTER TABLE session_keys DROP COLUMN session_key;
     ALTER TABLE session_keys DROP COLUMN made;
     ALTER TABLE session_keys DROP COLUMN kept;
+    DROP INDEX session_keys_led;
+    ALTER TABLE session_keys DROP COLUMN led;
     ALTER TABLE replies ADD COLUMN target TEXT;
     CREATE INDEX sessions_by_key ON sessions (key_id, generation);
     DELETE FROM session_keys WHERE session_id IS NULL";

@@ -185,7 +185,7 @@ fn reset(tx: &mut Tx<'_>, cast: &Cast) -> Result<()> {
         "DELETE FROM sessions WHERE session_id <> ?1",
         bind![session],
     )?;
-    let only = "UPDATE session_keys SET session_id = ?1, made = 1, kept = 1";
+    let only = "UPDATE session_keys SET session_id = ?1, made = 1, kept = 1, led = 0";
     tx.execute(only, bind![session])?;
     tx.execute(
         "UPDATE sessions SET state = 'active', end_reason = NULL",
