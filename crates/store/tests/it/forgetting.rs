@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use talaria_domain::delivery::ReplyKind;
 use talaria_domain::ids::SessionId;
 use talaria_domain::run::{RunEvent, RunOutcome, Usage};
+use talaria_domain::session_key::SessionKeyId;
 use talaria_store::erasure::{self, Erased, Estate};
 use talaria_store::leases::{self, LeaseName};
 use talaria_store::maintenance::integrity;
@@ -74,6 +75,18 @@ fn elsewhere(world: &World) -> Opening {
     key.chat = Some("elsewhere".into());
     let (owner, session) = (person("ada").key(), world.id(SessionId::from_bytes));
     Opening::of(key, owner, session, world.now())
+}
+
+/// Ada leads it to this conversation; gives its key and the conversation that it had.
+async fn leads_elsewhere_to(world: &World, session: SessionId) -> (SessionKeyId, SessionId) {
+    let here = elsewhere(world);
+    let (key, owner, at) = (here.key_id(), person("ada").key(), world.now());
+    let own = world.write(move |tx| {
+        let own = sessions::resolve(tx, &here)?;
+        sessions::resume(tx, key, owner, session, at)?;
+        Ok(own)
+    });
+    (key, own.await)
 }
 
 async fn surveys(world: &World, who: &str, session: SessionId) -> Estate {
@@ -196,18 +209,13 @@ both_engines! {
 
     async fn a_chat_that_was_led_to_it_begins_anew(world) {
         let first = answered(world, "ada", "a heron").await;
-        let (here, there) = (elsewhere(world), elsewhere(world));
-        let (key, owner, at) = (here.key_id(), person("ada").key(), world.now());
-        let second = world.write(move |tx| {
-            let second = sessions::resolve(tx, &here)?;
-            sessions::resume(tx, key, owner, first, at)?;
-            Ok(second)
-        }).await;
+        let (key, second) = leads_elsewhere_to(world, first).await;
         assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, None);
+        let next = elsewhere(world);
         let third = world.write(move |tx| {
-            let third = sessions::resolve(tx, &there)?;
+            let third = sessions::resolve(tx, &next)?;
             sessions::get(tx, third)
         }).await;
         assert_eq!((third.generation, world.read(integrity::check).await), (1, Vec::new()));
@@ -219,18 +227,23 @@ both_engines! {
 
     async fn a_chat_that_has_nothing_else_goes_with_what_it_was_led_to(world) {
         let first = answered(world, "ada", "a heron").await;
-        let here = elsewhere(world);
-        let (key, owner, at) = (here.key_id(), person("ada").key(), world.now());
-        let second = world.write(move |tx| {
-            let second = sessions::resolve(tx, &here)?;
-            sessions::resume(tx, key, owner, first, at)?;
-            Ok(second)
-        }).await;
+        let (key, second) = leads_elsewhere_to(world, first).await;
         assert_eq!(erases(world, "ada", second).await, Erased::Gone);
         assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, Some(first), "it leads there still");
         assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         assert_eq!(rows(world).await, vec![0; 11]);
+    }
+
+    async fn a_chat_that_has_a_conversation_is_not_opened_as_a_new_one(world) {
+        let session = answered(world, "ada", "a heron").await;
+        let (owner, opening) = (person("ada").key(), world.opening("ada"));
+        let key = opening.key_id();
+        let before = rows(world).await;
+        let refused = world.refusal(move |tx| forking::fork(tx, owner, session, &opening)).await;
+        assert!(matches!(refused, StoreError::NotFound { .. }), "{refused}");
+        assert_eq!(rows(world).await, before);
+        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, Some(session));
     }
 
     async fn what_agents_did_for_it_goes_with_it(world) {
