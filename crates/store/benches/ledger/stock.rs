@@ -76,11 +76,24 @@ fn migrate(url: &str) {
     runtime.block_on(async { Ledger::open(url).await.unwrap().close().await });
 }
 
-/// The ids of one stored session: key, session, owner.
-fn stored(people: &People, who: u64) -> (Digest, SessionId, Digest) {
+/// One stored session.
+struct Stored {
+    key: Digest,
+    session: SessionId,
+    owner: Digest,
+    /// What the key was made of.
+    made_of: String,
+}
+
+fn stored(people: &People, who: u64) -> Stored {
     let (who, at) = (who.to_string(), SystemClock.now());
-    let key = people.opening(&who, at).key_id().0;
-    (key, SessionId::next(people.ids(), at), person(&who).key().0)
+    let opening = people.opening(&who, at);
+    Stored {
+        key: opening.key_id().0,
+        session: SessionId::next(people.ids(), at),
+        owner: person(&who).key().0,
+        made_of: serde_json::to_string(opening.key()).unwrap(),
+    }
 }
 
 fn fill_sqlite(url: &str, sessions: u64) {
@@ -91,11 +104,16 @@ fn fill_sqlite(url: &str, sessions: u64) {
         .unwrap();
     let transaction = connection.transaction().unwrap();
     for who in 0..sessions {
-        let (key, session, owner) = stored(&people, who);
+        let Stored {
+            key,
+            session,
+            owner,
+            made_of,
+        } = stored(&people, who);
         let (key, session, owner) = (key.as_bytes(), session.as_bytes(), owner.as_bytes());
         let insert = |sql| transaction.prepare_cached(sql).unwrap();
-        insert("INSERT INTO session_keys VALUES (?1, ?2, '{}', 1, 1, 0)")
-            .execute((key, session))
+        insert("INSERT INTO session_keys VALUES (?1, ?2, ?3, 1, 1, 0)")
+            .execute((key, session, made_of))
             .unwrap();
         insert(
             "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at)
@@ -116,9 +134,14 @@ fn fill_postgres(url: &str, sessions: u64) {
     let mut rows = String::new();
     let mut keys = client.copy_in("COPY session_keys FROM STDIN").unwrap();
     for who in 0..sessions {
-        let (key, session, owner) = stored(&people, who);
+        let Stored {
+            key,
+            session,
+            owner,
+            made_of,
+        } = stored(&people, who);
         let session = session.to_string().replace('-', "");
-        writeln!(keys, "\\\\x{key}\t\\\\x{session}\t{{}}\t1\t1\t0").unwrap();
+        writeln!(keys, "\\\\x{key}\t\\\\x{session}\t{made_of}\t1\t1\t0").unwrap();
         writeln!(
             rows,
             "\\\\x{session}\t\\\\x{key}\t\\\\x{owner}\tactive\t0\t0\t{at}\t{at}"
