@@ -138,13 +138,18 @@ async fn measure(door: &Door, what: What, connections: usize, time: Duration) ->
     }
 }
 
-pub(crate) async fn run(plan: Plan) {
+/// What is measured, what it is called, in how many pieces answers come, and on how many connections.
+const ROWS: [(What, &str, usize, usize); 3] = [
+    (What::Whole, "whole", 1, 64),
+    (What::FirstWord, "first", 24, 1),
+    (What::FirstWord, "first", 24, 64),
+];
+
+/// Measures the rows with this name, or all of them.
+pub(crate) async fn run(plan: Plan, only: Option<&str>) {
     crate::heading();
-    for (what, name, pieces, connections) in [
-        (What::Whole, "whole", 1, 64),
-        (What::FirstWord, "first", 24, 1),
-        (What::FirstWord, "first", 24, 64),
-    ] {
+    let is_wanted = |row: &&(What, &str, usize, usize)| only.is_none_or(|name| row.1 == name);
+    for &(what, name, pieces, connections) in ROWS.iter().filter(is_wanted) {
         let model = Model::start(pieces).await;
         let process = Process::start(&configuration(&model.url(), "process"), READY).await;
         let doors = (Door::of_model(&model.url()), Door::of_gateway(&process));

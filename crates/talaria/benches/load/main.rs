@@ -3,7 +3,7 @@
 //! machine. Also: memory at rest and with ten thousand conversations, and the time from exec to ready.
 //!
 //! `cargo xtask bench turns`. After `--`: `--quick` for a short run to see that it works, `--one` for the row that has a
-//! target, to look at with a profiler.
+//! target, to look at with a profiler. `cargo xtask bench api` also knows `--only whole` and `--only first`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -109,7 +109,8 @@ fn main() {
     };
     runtime().block_on(async {
         if is_asked("--api") {
-            return api::run(plan).await;
+            let mut arguments = std::env::args().skip_while(|argument| argument != "--only");
+            return api::run(plan, arguments.nth(1).as_deref()).await;
         }
         rates(plan).await;
         if plan.crowd == 0 {
