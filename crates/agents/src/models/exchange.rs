@@ -2,18 +2,16 @@
 //! nothing was heard yet. What the pieces mean is the reader's business, what a fault means is decided elsewhere.
 
 use std::error::Error;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use http_body_util::BodyExt as _;
-use hyper::Response;
-use hyper::body::Incoming;
 use serde::Serialize;
 use talaria_domain::json;
 use talaria_domain::runner::Stopped;
 use tokio::time;
 use tokio_util::bytes::Bytes;
 
-use super::client::ClientError;
+use super::client::Received;
 use super::fault::Fault;
 use super::link::Link;
 use super::retry::{self, Next, Progress};
@@ -132,9 +130,10 @@ impl Listening<'_> {
             Manner::Streamed => self.link.patience.first_byte,
             Manner::Whole => self.link.patience.whole,
         };
-        let response = in_time(patience, self.link.client.send(request)).await?;
-        let mut body = Body { response, patience };
-        if !body.response.status().is_success() {
+        let sent = pin!(self.link.client.send(request));
+        let received = in_time(patience, sent).await?;
+        let mut body = Body { received, patience };
+        if !body.received.response.status().is_success() {
             return Err(refusal(body).await.into());
         }
         let first = self.first_piece(&mut body).await?;
@@ -211,14 +210,14 @@ impl Listening<'_> {
 
 /// A server's answer as it comes in.
 struct Body {
-    response: Response<Incoming>,
+    received: Received,
     patience: Duration,
 }
 
 impl Body {
     async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
         loop {
-            let frame = async { self.response.frame().await.transpose() };
+            let frame = pin!(async { self.received.next().await.transpose() });
             let Some(frame) = in_time(self.patience, frame).await? else {
                 return Ok(None);
             };
@@ -246,8 +245,8 @@ fn endless() -> Fault {
 
 /// What an answer means that is not a success. Its words are an extra: whatever goes wrong with them, the status stands.
 async fn refusal(mut body: Body) -> Fault {
-    let status = body.response.status().as_u16();
-    let header = |name: &str| body.response.headers().get(name)?.to_str().ok();
+    let status = body.received.response.status().as_u16();
+    let header = |name: &str| body.received.response.headers().get(name)?.to_str().ok();
     let after = retry::asked_wait(header("retry-after-ms"), header("retry-after"));
     let words = body
         .rest(Vec::new(), MOST_ERROR_BYTES)
@@ -256,10 +255,11 @@ async fn refusal(mut body: Body) -> Fault {
     Fault::of_status(status, &String::from_utf8_lossy(&words), after)
 }
 
-/// What the server sends, unless it lets us wait for too long.
+/// What the server sends, unless it lets us wait for too long. It is waited for where it is: moving it would cost more
+/// than most of its steps.
 async fn in_time<T, E: Error + 'static>(
     patience: Duration,
-    sent: impl Future<Output = Result<T, E>>,
+    sent: Pin<&mut impl Future<Output = Result<T, E>>>,
 ) -> Result<T, Fault> {
     match time::timeout(patience, sent).await {
         Ok(Ok(sent)) => Ok(sent),
@@ -274,9 +274,5 @@ fn cause(error: &(dyn Error + 'static)) -> String {
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    match innermost.downcast_ref::<ClientError>() {
-        Some(error) if error.is_connect() => "no connection".to_owned(),
-        Some(_) => "the connection broke".to_owned(),
-        None => innermost.to_string(),
-    }
+    innermost.to_string()
 }

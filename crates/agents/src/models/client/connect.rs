@@ -21,7 +21,7 @@ use rustls::ClientConfig;
 use tokio::time;
 use tower_service::Service;
 
-use self::stream::Stream;
+pub(super) use self::stream::Stream;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A server that thinks is silent for minutes: whether it is still there is asked meanwhile, and it may be deaf for
@@ -31,7 +31,8 @@ const ALIVE_QUESTIONS: u32 = 3;
 const DEAF: Duration = Duration::from_secs(30);
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Stream, Failed>> + Send>>;
-type Failed = Box<dyn Error + Send + Sync>;
+/// Why there is no connection.
+pub(super) type Failed = Box<dyn Error + Send + Sync>;
 
 /// Makes connections.
 #[derive(Clone)]
