@@ -56,9 +56,10 @@ impl Event {
         }
     }
 
-    /// Whether whoever asked waits for the end of the turn, and hears nothing of it before.
-    pub fn is_awaited(&self) -> bool {
-        self.wishes().is_some_and(|wishes| wishes.is_awaited)
+    /// When whoever asked hears of the turn.
+    pub fn hearing(&self) -> Hearing {
+        self.wishes()
+            .map_or_else(Hearing::default, |wishes| wishes.hearing)
     }
 }
 
@@ -156,15 +157,35 @@ pub struct Wishes {
     /// Whether the program can be asked something while the turn runs, and knows how to answer.
     #[serde(default)]
     pub may_be_asked: bool,
-    /// Whether the program waits for the end of the turn, and hears nothing of it before.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_awaited: bool,
+    /// When the program hears of the turn.
+    #[serde(default, skip_serializing_if = "Hearing::is_left")]
+    pub hearing: Hearing,
     /// Where it hears of what ends after the turn, if not by asking. The work that the turn begins goes back there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Address>,
     /// Whose turn it is to be. Only on surfaces of our own: elsewhere the account says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
+}
+
+/// When whoever asked hears of their turn.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hearing {
+    /// They do not wait on the line: they hear of it where the conversation is, or come back and ask.
+    #[default]
+    Left,
+    /// They are on the line, and hear it grow.
+    AsItGrows,
+    /// They are on the line, and hear nothing before its end.
+    AtItsEnd,
+}
+
+impl Hearing {
+    /// Whether nobody waits on the line.
+    pub const fn is_left(&self) -> bool {
+        matches!(self, Self::Left)
+    }
 }
 
 /// Whether a message was said to us, by our id and never by our name.

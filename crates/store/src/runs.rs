@@ -69,15 +69,25 @@ pub struct Admission {
 /// Admits a run under the lease of its lane.
 pub fn record(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<()> {
     leases::fence(tx, lease)?;
-    insert(tx, lease, admission, RunState::Queued)
+    insert(tx, lease, admission, (RunState::Queued, &[]))
 }
 
-/// Admits a run that starts at once, under a lease that was just claimed.
-pub fn record_running(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission) -> Result<()> {
-    insert(tx, lease, admission, RunState::Running)
+/// Admits a run that starts at once, under a lease that was just claimed, with what it has yielded already.
+pub fn record_running(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    admission: &Admission,
+    yielded: &[RunEvent],
+) -> Result<()> {
+    insert(tx, lease, admission, (RunState::Running, yielded))
 }
 
-fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState) -> Result<()> {
+fn insert(
+    tx: &mut Tx<'_>,
+    lease: &Lease,
+    admission: &Admission,
+    (state, yielded): (RunState, &[RunEvent]),
+) -> Result<()> {
     let Admission {
         id,
         event,
@@ -88,14 +98,15 @@ fn insert(tx: &mut Tx<'_>, lease: &Lease, admission: &Admission, state: RunState
         at,
     } = admission;
     let (session, authority, return_to) = (return_to.session, authority.json()?, return_to.json()?);
+    let next = 1 + i64::try_from(yielded.len()).unwrap_or(i64::MAX - 1);
     tx.execute(
         "INSERT INTO runs
              (run_id, session_id, event_id, runner, state, epoch, attempt, authority, return_to, next_seq, created_at,
               active_at)
-         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, 1, ?8, ?8)",
-        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at, event, state.as_str()],
+         VALUES (?1, ?2, ?9, ?3, ?10, ?4, ?5, ?6, ?7, ?11, ?8, ?8)",
+        bind![id, session, runner, lease.epoch, attempt, authority, return_to, at, event, state.as_str(), next],
     )?;
-    Ok(())
+    write_down(tx, *id, 1, yielded, *at)
 }
 
 /// Writes down a run that was over before anything of it was, with its journal; it would have been admitted under this

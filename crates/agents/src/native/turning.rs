@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use talaria_domain::effects::{Refusal, RefusalCode};
-use talaria_domain::event::Event;
+use talaria_domain::event::{Event, Hearing};
 use talaria_domain::run::{Failure, FailureCode, RunEvent, RunOutcome, Usage};
 use talaria_domain::runner::{Host, Said, Speaker, Stopped, ToolCall, Turn};
 use tokio::time;
@@ -62,9 +62,20 @@ impl From<Refusal> for End {
     }
 }
 
+/// When all those hear of the turn who asked; where they do not agree, it is as if they had left.
+fn hears(turn: &Turn) -> Hearing {
+    let mut all = turn.input.iter().map(Event::hearing);
+    let first = all.next().unwrap_or_default();
+    if all.all(|other| other == first) {
+        first
+    } else {
+        Hearing::Left
+    }
+}
+
 /// An answer that everybody waits for the end of need not come in pieces.
 fn manner(turn: &Turn) -> Manner {
-    if !turn.input.is_empty() && turn.input.iter().all(Event::is_awaited) {
+    if hears(turn) == Hearing::AtItsEnd {
         Manner::Whole
     } else {
         Manner::Streamed
@@ -150,12 +161,13 @@ impl<'a> Turning<'a> {
         let answered = tokio::select! {
             biased;
             () = self.host.stopped() => return Err(End::Stopped),
-            // Before the journal: an answer that is there at once is journalled once, as a whole.
+            // Before the journal: what is there at once is journalled at once.
             answered = self.runner.model.answer(&self.request, &deltas) => answered,
             // It ends by itself only when the host does not want to hear more.
             _ = &mut journal => return Err(End::Stopped),
         };
-        if answered.is_ok() {
+        // Whoever hears it grow hears the words first, and the end when it is written down.
+        if answered.is_ok() && hears(self.turn) != Hearing::AsItGrows {
             deltas.leave_the_rest();
         }
         deltas.close();

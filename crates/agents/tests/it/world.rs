@@ -18,7 +18,7 @@ use talaria_domain::effects::{
     Refusal, RefusalCode,
 };
 use talaria_domain::event::{
-    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, Kept, Wishes,
+    Attachment, AttachmentKind, Content, DedupeKey, Event, EventKind, Hearing, Kept, Wishes,
 };
 use talaria_domain::ids::{EventId, RunId, SessionId};
 use talaria_domain::principal::{Principal, Role};
@@ -339,7 +339,7 @@ pub(crate) fn awaited(prompt: &str, allowed: &[&str]) -> Turn {
     };
     if let EventKind::Message(content) = &mut turn.input[0].kind {
         content.wishes = Some(Box::new(Wishes {
-            is_awaited: true,
+            hearing: Hearing::AtItsEnd,
             ..Wishes::default()
         }));
     }

@@ -1,5 +1,6 @@
 //! What an event tells of itself.
 
+use super::Hearing::{AsItGrows, AtItsEnd, Left};
 use super::*;
 use crate::address::ChatKind;
 use crate::principal::Role;
@@ -31,9 +32,9 @@ fn event(kind: EventKind) -> Event {
     }
 }
 
-fn wishing(is_awaited: bool) -> Content {
+fn wishing(hearing: Hearing) -> Content {
     let wishes = Wishes {
-        is_awaited,
+        hearing,
         ..Wishes::default()
     };
     Content {
@@ -43,21 +44,22 @@ fn wishing(is_awaited: bool) -> Content {
 }
 
 #[test]
-fn only_a_message_brings_wishes_and_is_awaited_if_it_says_so() {
+fn only_a_message_brings_wishes_and_says_when_it_is_heard_of() {
     let news = EventKind::Internal {
         cause: InternalCause::Handoff,
         text: String::new(),
     };
     let table = [
-        (EventKind::Message(wishing(true)), (true, true)),
-        (EventKind::Message(wishing(false)), (true, false)),
-        (EventKind::Message(Content::default()), (false, false)),
-        (EventKind::Edited(wishing(true)), (false, false)),
-        (news, (false, false)),
+        (EventKind::Message(wishing(AtItsEnd)), (true, AtItsEnd)),
+        (EventKind::Message(wishing(AsItGrows)), (true, AsItGrows)),
+        (EventKind::Message(wishing(Left)), (true, Left)),
+        (EventKind::Message(Content::default()), (false, Left)),
+        (EventKind::Edited(wishing(AtItsEnd)), (false, Left)),
+        (news, (false, Left)),
     ];
     for (kind, expected) in table {
         let event = event(kind);
-        let told = (event.wishes().is_some(), event.is_awaited());
+        let told = (event.wishes().is_some(), event.hearing());
         assert_eq!(told, expected, "{:?}", event.kind);
     }
 }

@@ -1,7 +1,7 @@
-//! An event of which the ledger need not know at once: it opens a conversation, and whoever asks waits for the end on an
-//! open line. Its turn begins in memory. It is written down when it has lasted for a moment, or when it does something
-//! that has to come after its beginning; one that is over before that is written down as a whole. Nobody is told anything
-//! before it is committed, so that whoever asks and hears nothing knows that nothing was taken in.
+//! An event of which the ledger need not know at once: it opens a conversation, and whoever asks waits on an open line.
+//! Its turn begins in memory. It is written down when it has lasted for a moment, when it says its first words, or when it
+//! does something that has to come after its beginning; one that is over before that is written down as a whole. Nobody
+//! is told anything before it is committed, so that whoever asks and hears nothing knows that nothing was taken in.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::lanes;
 use crate::shared::Seat;
 use crate::turns;
 use crate::turns::begin::{self, Begun};
-use crate::turns::whole::{self, Whole};
+use crate::turns::whole;
+use crate::turns::written::Extent;
 
 /// A turn that is not written down yet.
 pub(super) struct Held {
@@ -38,8 +39,8 @@ impl Held {
         let session = begun.session();
         let beginning = async {
             let _known = Known(&begun);
-            let whole = begun.written.let_go(shared.moments.pass()).await;
-            match write_down(&door, entry, &begun, whole).await {
+            let extent = begun.written.let_go(shared.moments.pass()).await;
+            match write_down(&door, entry, &begun, extent).await {
                 Ok(()) => {
                     door.accept(Admitted::of(Ok(session)));
                     turns::stand(&shared, &begun);
@@ -57,13 +58,16 @@ async fn write_down(
     door: &Door,
     entry: Box<Entry>,
     begun: &Arc<Begun>,
-    whole: Option<Box<Whole>>,
+    extent: Extent,
 ) -> Result<(), StoreError> {
     let (shared, begun) = (Arc::clone(&door.shared), Arc::clone(begun));
     let ledger = &door.shared.ledger;
-    let write = ledger.write(move |tx| match &whole {
-        Some(whole) => whole::write(tx, &shared, (&entry.arrival, &begun), whole),
-        None => begin::held::write_down(tx, &shared, (&entry.arrival, &begun)),
+    let write = ledger.write(move |tx| {
+        let turn = (&entry.arrival, &*begun);
+        match &extent {
+            Extent::Beginning(events) => begin::held::write_down(tx, &shared, turn, events),
+            Extent::Whole(whole) => whole::write(tx, &shared, turn, whole),
+        }
     });
     write.await
 }

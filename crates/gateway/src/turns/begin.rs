@@ -496,7 +496,7 @@ fn what_to_do(
 }
 
 fn admit(tx: &mut Tx<'_>, begun: Begun, now: Timestamp) -> Result<Begin> {
-    runs::record_running(tx, &begun.lease, &begun.admission(now))?;
+    runs::record_running(tx, &begun.lease, &begun.admission(now), &[])?;
     if let Some(errand) = &begun.errand {
         delegation::begin(tx, errand, begun.run)?;
     }

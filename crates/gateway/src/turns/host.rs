@@ -144,20 +144,15 @@ impl TurnHost {
             progress.unwritten.push(event);
             return Ok(());
         }
-        self.begun.written.precedes().await;
         let growing = self.grown(&event, now);
         let mut events = self.take_unwritten();
         events.push(event.clone());
-        let (shared, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
-        let kept = events.clone();
-        let written = self.shared.ledger.write(move |tx| {
-            let first = runs::append_all(tx, &begun.lease, begun.run, &kept, now)?;
-            if let Some(growing) = &growing {
-                show(tx, &shared, &begun, growing)?;
-            }
-            Ok(first)
-        });
-        let first = written.await.map_err(|error| self.lost(&error))?;
+        let first = if growing.is_none() && self.begun.written.begins_with(&events) {
+            1
+        } else {
+            let written = self.write_down(events.clone(), growing, now).await;
+            written.map_err(|error| self.lost(&error))?
+        };
         if self.begun.written.known().await == Beginning::IsUndone {
             return Err(Stopped);
         }
@@ -170,6 +165,25 @@ impl TurnHost {
         }
         self.tell(first, events);
         Ok(())
+    }
+
+    /// Journals what was yielded, and shows it; gives the number of the first.
+    async fn write_down(
+        &self,
+        events: Vec<RunEvent>,
+        growing: Option<Show>,
+        now: Timestamp,
+    ) -> Result<i64> {
+        self.begun.written.precedes().await;
+        let (shared, begun) = (Arc::clone(&self.shared), Arc::clone(&self.begun));
+        let written = self.shared.ledger.write(move |tx| {
+            let first = runs::append_all(tx, &begun.lease, begun.run, &events, now)?;
+            if let Some(growing) = &growing {
+                show(tx, &shared, &begun, growing)?;
+            }
+            Ok(first)
+        });
+        written.await
     }
 
     /// What people are to see now of what was yielded, if anything.

@@ -2,11 +2,12 @@
 //! known; until then nobody outside notices anything of it, and if its beginning was undone nobody ever does.
 //!
 //! A beginning may also be held: then it is not even on its way to the ledger. It is let go as soon as somebody waits for
-//! it, so that whatever has to come after it waits here first; or the turn ends before that, and is written down as a
-//! whole.
+//! it, so that whatever has to come after it waits here first; or with what the run yields first, which is written down
+//! together with it; or the turn ends before that, and is written down as a whole.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use talaria_domain::run::RunEvent;
 use tokio::sync::{Notify, SetOnce};
 
 use super::whole::Whole;
@@ -31,7 +32,7 @@ pub(crate) enum Beginning {
 /// What holds a beginning back.
 #[derive(Debug, Default)]
 struct Hold {
-    /// Somebody waits for it, or the turn has ended.
+    /// Somebody waits for it, or there is more of the turn.
     enough: Notify,
     grip: Mutex<Grip>,
 }
@@ -40,10 +41,19 @@ struct Hold {
 enum Grip {
     #[default]
     Held,
-    /// The turn has ended meanwhile.
-    Ended(Box<Whole>),
+    /// There is more of the turn meanwhile.
+    Grown(Extent),
     /// It is on its way.
     LetGo,
+}
+
+/// What there is of a turn when it is written down.
+#[derive(Debug)]
+pub(crate) enum Extent {
+    /// Its beginning, and what its run yielded first.
+    Beginning(Vec<RunEvent>),
+    /// All of it.
+    Whole(Box<Whole>),
 }
 
 impl Written {
@@ -82,17 +92,19 @@ impl Written {
         }
     }
 
-    /// Holds it until `enough` at most, then lets go; gives all of the turn, if it has ended.
-    pub(crate) async fn let_go(&self, enough: impl Future<Output = ()>) -> Option<Box<Whole>> {
-        let hold = self.hold.as_ref()?;
+    /// Holds it until `enough` at most, then lets go; gives what there is of the turn by then.
+    pub(crate) async fn let_go(&self, enough: impl Future<Output = ()>) -> Extent {
+        let Some(hold) = &self.hold else {
+            return Extent::Beginning(Vec::new());
+        };
         tokio::select! {
             biased;
             () = hold.enough.notified() => {}
             () = enough => {}
         }
         match std::mem::replace(&mut *hold.grip(), Grip::LetGo) {
-            Grip::Ended(whole) => Some(whole),
-            Grip::Held | Grip::LetGo => None,
+            Grip::Grown(extent) => extent,
+            Grip::Held | Grip::LetGo => Extent::Beginning(Vec::new()),
         }
     }
 
@@ -102,8 +114,17 @@ impl Written {
         grip.is_some_and(|grip| matches!(*grip, Grip::Held))
     }
 
+    /// The run yields these: says whether they will be written down together with the beginning.
+    pub(crate) fn begins_with(&self, events: &[RunEvent]) -> bool {
+        self.grows_to(|| Extent::Beginning(events.to_vec()))
+    }
+
     /// The turn has ended: says whether its end will be written down together with its beginning.
     pub(crate) fn ends_as(&self, whole: Box<Whole>) -> bool {
+        self.grows_to(|| Extent::Whole(whole))
+    }
+
+    fn grows_to(&self, extent: impl FnOnce() -> Extent) -> bool {
         let Some(hold) = &self.hold else {
             return false;
         };
@@ -111,7 +132,7 @@ impl Written {
         if !matches!(*grip, Grip::Held) {
             return false;
         }
-        *grip = Grip::Ended(whole);
+        *grip = Grip::Grown(extent());
         drop(grip);
         hold.enough.notify_one();
         true

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use talaria_domain::capabilities::DeliveryWindow;
-use talaria_domain::event::Wishes;
+use talaria_domain::event::{Hearing, Wishes};
 use talaria_domain::machine::PartState;
 use talaria_domain::runner::{Said, Speaker};
 use talaria_gateway::settings::DoubtPolicy;
@@ -373,7 +373,7 @@ async fn what_a_program_asks_for_counts_for_its_turn_and_no_other() {
         options: [("temperature".to_owned(), 0.into())].into(),
         window: Some(DeliveryWindow::InTurnOnly),
         may_be_asked: false,
-        is_awaited: false,
+        hearing: Hearing::Left,
         profile: None,
         callback: None,
     };

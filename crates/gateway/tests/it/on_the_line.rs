@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use talaria_domain::adapter::{Accepted, Intake as _, NotAccepted};
 use talaria_domain::address::{Address, ChatKind};
-use talaria_domain::event::{DedupeKey, Event, EventKind, Wishes};
+use talaria_domain::event::{DedupeKey, Event, EventKind, Hearing, Wishes};
 use talaria_domain::ids::{ReplyId, SessionId};
 use talaria_domain::live::{Happening, Watch};
 use talaria_domain::machine::{InboxState, RunState};
@@ -34,6 +34,11 @@ pub(crate) fn line() -> Setup {
 
 /// What a program asks that waits for the end.
 pub(crate) fn asked(world: &World, text: &str) -> Event {
+    asked_and(world, text, Hearing::AtItsEnd)
+}
+
+/// What a program asks that hears of it so.
+pub(crate) fn asked_and(world: &World, text: &str, hearing: Hearing) -> Event {
     let mut event = world.draft("ada", text);
     event.address = Address {
         platform: "api".into(),
@@ -48,7 +53,7 @@ pub(crate) fn asked(world: &World, text: &str) -> Event {
         unreachable!()
     };
     content.wishes = Some(Box::new(Wishes {
-        is_awaited: true,
+        hearing,
         ..Wishes::default()
     }));
     event
@@ -144,6 +149,76 @@ async fn what_is_over_at_once_is_written_down_once_and_whole() {
     let answer = answer(&world, session).await;
     assert_eq!(answer.as_deref(), Some("re: one at once"));
     world.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_heard_as_it_grows_is_written_down_with_its_first_words() {
+    let world = World::begin(line()).await;
+    world.passes(SOON).await;
+    let before = world.calls.count();
+    let event = asked_and(&world, "one", Hearing::AsItGrows);
+    let mut call = call(&world, event);
+    world.passes(SOON).await;
+    let commits = world.calls.count() - before;
+    assert_eq!(commits, 3, "the beginning, more words, the end");
+    let heard = call.heard().await;
+    let all = [
+        "started",
+        "1 message_delta",
+        "2 message_delta",
+        "3 message_completed",
+        "4 ended",
+        "said re: one",
+    ];
+    assert_eq!(heard, all);
+    let session = call.session;
+    assert!(call.was_let_in().await);
+    let journal = world
+        .read(move |tx| {
+            let run = runs::last(tx, session)?.unwrap().id;
+            runs::journal(tx, run, 0, 10)
+        })
+        .await;
+    let numbers: Vec<i64> = journal.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    world.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_words_are_heard_once_they_are_written_down() {
+    let world = World::begin(line()).await;
+    world.passes(SOON).await;
+    world.calls.next_is(Fate::Slow {
+        before: SOON,
+        after: SOON,
+    });
+    let mut call = call(&world, asked_and(&world, "one", Hearing::AsItGrows));
+    world.passes(SOON + SOON / 2).await;
+    assert_eq!(call.heard().await, [""; 0], "they are on their way");
+    world.passes(LATER).await;
+    assert_eq!(call.heard().await[..2], ["started", "1 message_delta"]);
+    assert!(call.was_let_in().await);
+    world.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_dies_over_first_words_leaves_something_to_do_or_nothing() {
+    for (fate, rows, runs) in [
+        (Fate::LostBefore, &[] as &[InboxState], 1),
+        (Fate::LostAfter, &[InboxState::Completed], 2),
+    ] {
+        let mut world = World::begin(line()).await;
+        world.passes(SOON).await;
+        world.calls.next_is(fate);
+        let mut call = call(&world, asked_and(&world, "one", Hearing::AsItGrows));
+        world.passes(SOON).await;
+        assert_eq!(call.heard().await, [""; 0], "{fate:?}: nobody hears");
+        assert!(!call.answer.is_finished(), "{fate:?}: nobody is told");
+        world.crash().await;
+        world.ends().await;
+        assert_eq!(states(&world).await, rows, "{fate:?}");
+        assert_eq!(world.script.seen().len(), runs, "{fate:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use talaria_domain::adapter::{Accepted, NotAccepted};
+use talaria_domain::event::{EventKind, Hearing};
 use talaria_domain::ids::{EventId, ReplyId};
 use talaria_domain::machine::{InboxState, Machine as _};
 use talaria_store::ledger::Fate;
@@ -12,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::asking_at_random::Dice;
-use crate::on_the_line::{asked, line};
+use crate::on_the_line::{asked_and, line};
 use crate::world::World;
 
 const TEXTS: [&str; 8] = [
@@ -28,8 +29,8 @@ const TEXTS: [&str; 8] = [
 
 type Call = (EventId, JoinHandle<Result<Accepted, NotAccepted>>);
 
-fn call(world: &World, text: &str) -> Call {
-    let event = asked(world, text);
+fn call(world: &World, text: &str, hearing: Hearing) -> Call {
+    let event = asked_and(world, text, hearing);
     let (id, intake) = (event.id, world.gateway.intake());
     let answer = TaskTracker::new().spawn(async move { intake.accept(event).await });
     (id, answer)
@@ -58,7 +59,11 @@ async fn shake(world: &mut World, dice: &mut Dice, calls: &mut Vec<Call>) {
     });
     for _ in 0..=dice.roll(3) {
         let text = TEXTS[usize::try_from(dice.roll(8)).unwrap_or(0)];
-        calls.push(call(world, text));
+        let hearing = match dice.roll(2) {
+            0 => Hearing::AsItGrows,
+            _ => Hearing::AtItsEnd,
+        };
+        calls.push(call(world, text, hearing));
         if dice.roll(2) == 0 {
             world.passes(Duration::from_millis(dice.roll(40))).await;
         }
@@ -109,7 +114,8 @@ async fn whoever_was_told_that_it_is_in_is_answered_once() {
             );
             let run = run.filter(|run| run.state.is_end());
             assert!(run.is_some(), "seed {seed}: the run of {event} goes on");
-            let is_silent = row.event.kind == asked(&world, "silent").kind;
+            let is_silent =
+                matches!(&row.event.kind, EventKind::Message(said) if said.text == "silent");
             if row.state == InboxState::Completed && !is_silent {
                 assert!(reply.is_some(), "seed {seed}: {event} has no answer");
             }

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use futures::{Stream, stream};
 use serde_json::{Map, Value};
 
-use self::asked::{Hearing, StreamWish};
+use self::asked::StreamWish;
 use self::told::{Frame, PROGRESS, Teller, Written};
 use super::described;
 use super::door::{self, Admitted};
@@ -68,7 +68,7 @@ async fn complete(
         place,
     } = admitted;
     let stream = question.stream;
-    let content = question.content(asker.memory(), callback, Hearing::of(stream.is_some()));
+    let content = question.content(asker.memory(), callback, asked::hearing(stream.is_some()));
     let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
     let frame = Frame {
         id: format!("chatcmpl-{}", turn.event),

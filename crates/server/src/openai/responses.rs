@@ -31,7 +31,7 @@ use talaria_store::{Tx, state};
 use self::asked::{Reading, Wanted};
 use self::told::{Frame, Teller};
 use super::completions::ALIVE;
-use super::completions::asked::Hearing;
+use super::completions::asked::hearing;
 use super::described;
 use super::door::{self, Admitted};
 use super::once::{Claim, Fresh, Request};
@@ -134,7 +134,7 @@ async fn create(
             keep(&app, &asker.caller, event, &kept).await?;
         }
     }
-    let hearing = Hearing::of(wanted.is_streamed);
+    let hearing = hearing(wanted.is_streamed);
     let content = wanted.asked.content(asker.memory(), callback, hearing);
     let (turn, waiting) = Waiting::begin(&app, &asker, (claim, place), content).await?;
     let telling = Telling {

@@ -14,14 +14,13 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
-use talaria_domain::event::{Event as Said, EventKind};
+use talaria_domain::event::{Event as Said, EventKind, Hearing};
 use talaria_domain::ids::{EventId, RunId};
 use talaria_domain::names::ProfileName;
 use talaria_domain::run::RunEvent;
 use talaria_store::{StoreError, Tx, runs};
 
 use super::completions::ALIVE;
-use super::completions::asked::Hearing;
 use super::described;
 use super::door::{self, Admitted};
 use super::once::{Claim, Request};
@@ -70,7 +69,7 @@ async fn create(
     let turn = match claim {
         Claim::First(fresh) => {
             let order = Order::prepare(&app, &asker, fresh).await?;
-            let mut content = question.content(asker.memory(), callback, Hearing::FromTheStart);
+            let mut content = question.content(asker.memory(), callback, Hearing::Left);
             if let Some(wishes) = &mut content.wishes {
                 // It has `/approval` to answer by.
                 wishes.may_be_asked = true;

@@ -324,14 +324,14 @@ both_engines! {
         let next = Admission { event, ..admission(world, session) };
         let (first, second) = (own.id, next.id);
         let lease = lane.clone();
-        world.write(move |tx| runs::record_running(tx, &lease, &own)).await;
+        world.write(move |tx| runs::record_running(tx, &lease, &own, &[])).await;
         let found = world.read(move |tx| Ok((views::running(tx, session)?, runs::last(tx, session)?))).await;
         assert_eq!((found.0, found.1.map(|run| run.id)), (Some(first), Some(first)));
         let at = world.now();
         let cancelled = world.write(move |tx| runs::cancel(tx, session, at)).await;
         assert_eq!((cancelled, stored(world, first).await.state), (1, RunState::Cancelled));
 
-        world.write(move |tx| runs::record_running(tx, &lane, &next)).await;
+        world.write(move |tx| runs::record_running(tx, &lane, &next, &[])).await;
         let found = world.read(move |tx| Ok((views::running(tx, session)?, runs::last(tx, session)?))).await;
         assert_eq!((found.0, found.1.map(|run| run.id)), (Some(second), Some(second)));
         let tries = world.read(move |tx| runs::for_event(tx, event)).await;

@@ -1,6 +1,7 @@
 //! Beginning a turn without the ledger, and writing the beginning down afterwards.
 
 use talaria_domain::capabilities::Capability;
+use talaria_domain::run::RunEvent;
 use talaria_store::inbox::{self, Arrival};
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::sessions::{self, Tail};
@@ -13,13 +14,13 @@ use crate::turns::recent::History;
 use crate::turns::written::Written;
 
 /// Begins a turn of which the ledger need not know yet: nothing in it can have to do with the turn, and whoever asks waits
-/// for the end. None if there is more to it.
+/// on the line. None if there is more to it.
 pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     let (event, opening) = (arrival.event(), arrival.opening());
     let account = shared.settings.account(&event.address)?;
     let capabilities = account.adapter.capabilities();
     let reads_ledger = capabilities.can.contains(&Capability::ReadsLedger);
-    if !event.is_awaited() || !event.opens_its_chat() || !reads_ledger {
+    if event.hearing().is_left() || !event.opens_its_chat() || !reads_ledger {
         return None;
     }
     let key = opening.key();
@@ -57,14 +58,15 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     Some(Box::new(begun))
 }
 
-/// Writes down the beginning of a turn that was held.
+/// Writes down the beginning of a turn that was held, and what its run yielded first.
 pub(crate) fn write_down(
     tx: &mut Tx<'_>,
     shared: &Shared,
     (arrival, begun): (&Arrival, &Begun),
+    yielded: &[RunEvent],
 ) -> Result<()> {
     let session = sessions::open_with(tx, arrival.opening(), 0, arrival.event().received_at)?;
     leases::record(tx, &begun.lease, shared.settings.limits.lease)?;
     inbox::record_claimed(tx, arrival, session, (&begun.lease, begun.run))?;
-    runs::record_running(tx, &begun.lease, &begun.admission(shared.now()))
+    runs::record_running(tx, &begun.lease, &begun.admission(shared.now()), yielded)
 }

@@ -7,7 +7,9 @@ use std::fmt;
 use serde_json::{Map, Value};
 use talaria_domain::address::Address;
 use talaria_domain::capabilities::DeliveryWindow;
-use talaria_domain::event::{Attachment, AttachmentKind, Author, Content, Mention, Wishes};
+use talaria_domain::event::{
+    Attachment, AttachmentKind, Author, Content, Hearing, Mention, Wishes,
+};
 use talaria_domain::runner::{Said, Speaker};
 
 use super::super::refusal::Refusal;
@@ -47,23 +49,12 @@ pub(in crate::openai) enum Memory {
     Ours,
 }
 
-/// When a program hears of its turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::openai) enum Hearing {
-    /// When it has ended: it waits on the line, and is told nothing before.
-    AtItsEnd,
-    /// From its beginning on.
-    FromTheStart,
-}
-
-impl Hearing {
-    /// Of a turn that is told bit by bit, or at once.
-    pub(in crate::openai) const fn of(is_streamed: bool) -> Self {
-        if is_streamed {
-            Self::FromTheStart
-        } else {
-            Self::AtItsEnd
-        }
+/// When a program hears of its turn, which is told bit by bit or at once.
+pub(in crate::openai) const fn hearing(is_streamed: bool) -> Hearing {
+    if is_streamed {
+        Hearing::AsItGrows
+    } else {
+        Hearing::AtItsEnd
     }
 }
 
@@ -93,7 +84,7 @@ impl Asked {
             window: Some(DeliveryWindow::InTurnOnly),
             callback,
             may_be_asked: false,
-            is_awaited: hearing == Hearing::AtItsEnd,
+            hearing,
             profile: None,
         };
         Content {

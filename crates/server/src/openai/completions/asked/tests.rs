@@ -7,7 +7,7 @@ use super::*;
 fn content(body: &Value, memory: Memory) -> Content {
     read(body.as_object().unwrap())
         .unwrap()
-        .content(memory, None, Hearing::FromTheStart)
+        .content(memory, None, Hearing::Left)
 }
 
 /// All that every program asks for: its request is the only way back.
@@ -72,7 +72,7 @@ fn a_callback_comes_with_the_turn_and_its_request_still_ends_with_the_answer() {
         .wishes;
     let expected = Wishes {
         callback: Some(callback),
-        is_awaited: true,
+        hearing: Hearing::AtItsEnd,
         ..nothing_later()
     };
     assert_eq!(wishes.as_deref(), Some(&expected));
