@@ -183,6 +183,8 @@ struct Written {
     first: Option<i64>,
 }
 
+/// Whatever the end is, the run is closed first: that says whether it still may be. One that was written, though nobody
+/// heard of it, is a conflict and not a reply that is there twice.
 fn write(
     tx: &mut Tx<'_>,
     shared: &Arc<Shared>,
@@ -204,8 +206,9 @@ fn write(
             return Ok(Written { told, first });
         }
         (Ended::Answered(outcome), None) => {
+            let closed = close(tx, shared, begun, last_words, outcome)?;
             first = Some(remember(tx, shared, begun, &last_words.record.said)?);
-            answer(tx, shared, begun, last_words, outcome)?
+            answer(tx, shared, begun, &last_words.record, closed)?
         }
         (Ended::Failed(failure), None) => fail(tx, shared, begun, last_words, failure)?,
         (Ended::Stopped, _) => interrupt(tx, shared, begun, last_words)?,
@@ -248,11 +251,9 @@ fn answer(
     tx: &mut Tx<'_>,
     shared: &Shared,
     begun: &Begun,
-    last_words: &LastWords,
-    outcome: &RunOutcome,
+    record: &Record,
+    mut happenings: Vec<Happening>,
 ) -> Result<Vec<Happening>> {
-    let record = &last_words.record;
-    let mut happenings = close(tx, shared, begun, last_words, outcome)?;
     let text = Some(&record.answer).filter(|text| !text.trim().is_empty());
     match text.map(|text| Statement::to(&begun.row, Some(begun.run), text)) {
         Some(answer) => happenings.push(say::answer(tx, shared, &begun.place, &answer)?),
@@ -280,16 +281,15 @@ fn fail(
     last_words: &LastWords,
     failure: &Failure,
 ) -> Result<Vec<Happening>> {
+    let outcome = RunOutcome::Failed(failure.clone());
+    let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
     let text = format!("I could not finish this: {}.", failure.reason);
     let text = text.replace("..", ".");
     let mut said = last_words.record.said.clone();
     said.push(Said::plain(Speaker::Assistant, &text));
     remember(tx, shared, begun, &said)?;
     let statement = Statement::to(&begun.row, Some(begun.run), &text);
-    let told = say::answer(tx, shared, &begun.place, &statement)?;
-    let outcome = RunOutcome::Failed(failure.clone());
-    let mut happenings = close(tx, shared, begun, last_words, &outcome)?;
-    happenings.push(told);
+    happenings.push(say::answer(tx, shared, &begun.place, &statement)?);
     inbox::complete(tx, &begun.lease, begun.row.event.id, shared.now())?;
     leases::hand_in(tx, &begun.lease)?;
     Ok(happenings)

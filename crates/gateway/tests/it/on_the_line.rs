@@ -334,6 +334,27 @@ async fn who_is_not_told_that_it_is_in_hears_why() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_end_that_is_written_though_nobody_hears_of_it_is_the_end() {
+    for text in ["fail", "one", "think 1", "silent"] {
+        let world = World::begin(line()).await;
+        world.passes(SOON).await;
+        let call = call(&world, asked_and(&world, text, Hearing::AsItGrows));
+        world.calls.next_is(Fate::Answered);
+        if text != "fail" && text != "silent" {
+            // More words come between the first and the end.
+            world.calls.next_is(Fate::Answered);
+        }
+        world.calls.next_is(Fate::Uncertain);
+        world.passes(LATER).await;
+        assert!(call.was_let_in().await, "{text}");
+        world.passes(LATER).await;
+        assert_eq!(world.gateway.load().turns, 0, "{text}");
+        world.ends().await;
+        assert_eq!(states(&world).await, [InboxState::Completed], "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_process_that_dies_leaves_all_of_it_or_nothing() {
     for (fate, rows) in [
         (Fate::LostBefore, &[] as &[InboxState]),
