@@ -44,6 +44,7 @@ pub mod schedule;
 
 pub mod lifecycle;
 
+mod courtesy;
 mod dispatch;
 mod live;
 mod moments;

@@ -37,6 +37,7 @@ use crate::access::grants;
 use crate::access::lodge::Lodge;
 use crate::asking::Waits;
 use crate::binding::Chosen;
+use crate::courtesy::Courtesy;
 use crate::delivery::say::{self, Place};
 use crate::dispatch::Dispatch;
 use crate::intake::{Front, cursor};
@@ -127,6 +128,7 @@ impl Gateway {
             settings,
             watchers: Watchers::default(),
             moments: Moments::default(),
+            courtesy: Courtesy::default(),
             lanes: Dispatch::default(),
             targets: Dispatch::default(),
             errands: Errands::default(),

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::access::lodge::Lodge;
 use crate::asking::Waits;
 use crate::binding::Chosen;
+use crate::courtesy::Courtesy;
 use crate::delivery::pace::Pace;
 use crate::dispatch::Dispatch;
 use crate::lifecycle::health::Pulse;
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) own: BTreeMap<ProfileName, Chosen>,
     pub(crate) watchers: Watchers,
     pub(crate) moments: Moments,
+    pub(crate) courtesy: Courtesy,
     pub(crate) lanes: Dispatch<SessionId>,
     pub(crate) targets: Dispatch<TargetKey>,
     pub(crate) running: Registry,

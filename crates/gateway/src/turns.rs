@@ -29,6 +29,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use talaria_domain::capabilities::DeliveryWindow;
 use talaria_domain::clock::Timestamp;
+use talaria_domain::event::Hearing;
 use talaria_domain::ids::SessionId;
 use talaria_domain::live::Happening;
 use talaria_domain::run::{Failure, FailureCode, RunOutcome};
@@ -41,6 +42,7 @@ use self::end::{Ended, Rest, Unwritten};
 use self::host::TurnHost;
 use self::recent::History;
 use self::written::Beginning;
+use crate::courtesy::Ending;
 use crate::files::fetch;
 use crate::jobs::way_back;
 use crate::registry::{ActiveRun, Registration};
@@ -117,6 +119,7 @@ pub(crate) async fn take_turn(
     let ended = supervise(shared, (begun, history), &host, &active).await;
     presence::end(shared, begun, &ended);
     let (journal, unwritten) = host.last_words();
+    let _ending = let_others_go_first(shared, begun).await;
     let rest = end::settle(shared, begun, (&journal, unwritten), ended).await;
     host.let_go().await;
     shared.waits.forget(run);
@@ -126,6 +129,17 @@ pub(crate) async fn take_turn(
     match rest {
         Rest::Empty if !is_knocked => Next::Nothing,
         Rest::Empty | Rest::Unknown => Next::Again,
+    }
+}
+
+/// Where commits wait for nothing, the end of a turn whose first words were heard waits for the first words of others.
+/// Where they do wait, all that is there shares one commit, and waiting would be for nothing.
+async fn let_others_go_first<'a>(shared: &'a Shared, begun: &Begun) -> Option<Ending<'a>> {
+    let is_heard = begun.row.event.hearing() == Hearing::AsItGrows && begun.written.was_held();
+    if is_heard && !begun.written.is_held() && shared.ledger.commits_at_once() {
+        Some(shared.courtesy.end(shared.moments.pass()).await)
+    } else {
+        None
     }
 }
 

@@ -207,6 +207,16 @@ impl Ledger {
         })
     }
 
+    /// Whether a commit waits for nothing: no disk and no other machine. Where it does, all that is there shares one.
+    pub fn commits_at_once(&self) -> bool {
+        let open = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        match open.as_ref().map(|open| &open.engine) {
+            Some(Engine::Sqlite(engine)) => engine.commits_at_once(),
+            Some(Engine::Postgres(_)) => false,
+            Some(Engine::Inline(_)) | None => true,
+        }
+    }
+
     /// Hears of every commit from here on that says it changed something, on this node and on others.
     /// Once the ledger is closed there is nothing more to hear.
     pub fn subscribe(&self) -> Wakes {

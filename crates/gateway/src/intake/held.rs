@@ -37,7 +37,9 @@ impl Held {
         let shared = Arc::clone(&door.shared);
         let (begun, history) = begun.share();
         let session = begun.session();
+        let unheard = shared.courtesy.begin();
         let beginning = async {
+            let _unheard = unheard;
             let _known = Known(&begun);
             let extent = begun.written.let_go(shared.moments.pass()).await;
             match write_down(&door, entry, &begun, extent).await {

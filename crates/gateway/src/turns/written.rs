@@ -108,6 +108,11 @@ impl Written {
         }
     }
 
+    /// Whether it was held at first.
+    pub(crate) const fn was_held(&self) -> bool {
+        self.hold.is_some()
+    }
+
     /// Whether it is held at this moment.
     pub(crate) fn is_held(&self) -> bool {
         let grip = self.hold.as_ref().map(Hold::grip);

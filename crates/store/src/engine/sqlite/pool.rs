@@ -31,6 +31,7 @@ pub(crate) struct SqliteEngine {
     reads: mpsc::Sender<Job>,
     /// The thread that ends last.
     last: JoinHandle<()>,
+    durability: Durability,
 }
 
 impl SqliteEngine {
@@ -93,7 +94,13 @@ impl SqliteEngine {
             writes,
             reads,
             last,
+            durability,
         })
+    }
+
+    /// Whether a commit waits for no disk.
+    pub(crate) fn commits_at_once(&self) -> bool {
+        self.durability == Durability::Process
     }
 
     /// The queue for this kind of work.
