@@ -12,9 +12,9 @@ use tokio::sync::Notify;
 
 /// So many turns may be unheard of when an end is let through. More of both make more of a commit and let first words
 /// wait for longer.
-const FEW_UNHEARD: usize = 4;
+const FEW_UNHEARD: usize = 2;
 /// So many ends may be under way.
-const MOST_ENDING: usize = 8;
+const MOST_ENDING: usize = 4;
 
 /// Who is under way, and who waits.
 #[derive(Debug, Default)]
