@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, ChatKind};
 use crate::digest::{Digest, Fields};
-use crate::ids;
+use crate::ids::{self, SessionId};
 use crate::names::{AccountName, ChatId, PlatformName, ProfileName, ThreadId, UserId};
 use crate::principal::{Principal, PrincipalKey};
 
@@ -144,6 +144,20 @@ impl SessionKey {
         fields.digest()
     }
 
+    /// Where the chat is, if it is a direct one that is named after this conversation and nothing else is known of it.
+    pub fn own_chat_of(&self, session: SessionId) -> Option<OwnChat> {
+        let chat = self.chat.as_ref()?;
+        let is_own = chat.as_str() == session.to_string()
+            && self.chat_kind == ChatKind::Direct
+            && self.thread.is_none()
+            && self.participant.is_none();
+        is_own.then(|| OwnChat {
+            profile: self.profile.clone(),
+            platform: self.platform.clone(),
+            account: self.account.clone(),
+        })
+    }
+
     /// Who may find the conversation again: the one person it is with, or, where several share it, the place itself.
     pub fn owner(&self, principal: &Principal) -> PrincipalKey {
         let is_shared = self.chat_kind != ChatKind::Direct && self.participant.is_none();
@@ -152,6 +166,32 @@ impl SessionKey {
             return PrincipalKey(Fields::of("shared by").text(&id).digest());
         }
         principal.key()
+    }
+}
+
+/// Where a direct chat is that is named after its conversation: all that its key has beside that name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OwnChat {
+    /// Whose conversation it is.
+    pub profile: ProfileName,
+    /// The chat service.
+    pub platform: PlatformName,
+    /// Our account there.
+    pub account: AccountName,
+}
+
+impl OwnChat {
+    /// The key of this conversation.
+    pub fn key_of(self, session: SessionId) -> SessionKey {
+        SessionKey {
+            profile: self.profile,
+            platform: self.platform,
+            account: self.account,
+            chat_kind: ChatKind::Direct,
+            chat: Some(session.to_string().into()),
+            thread: None,
+            participant: None,
+        }
     }
 }
 

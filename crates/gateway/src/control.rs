@@ -16,7 +16,7 @@ use talaria_domain::live::Happening;
 use talaria_domain::machine::InboxState;
 use talaria_domain::profile::BusyPolicy;
 use talaria_store::inbox::{self, InboxRow};
-use talaria_store::{Result, StoreError, Tx, sessions};
+use talaria_store::{Result, StoreError, Tx, keys, sessions};
 
 use crate::access::roles;
 use crate::asking::hear::{self, Verb};
@@ -107,7 +107,7 @@ fn carry_out(tx: &mut Tx<'_>, shared: &Arc<Shared>, event: EventId) -> Result<Op
         return Ok(None);
     }
     let key = sessions::get(tx, row.session)?.key;
-    let key = sessions::origin(tx, key)?;
+    let key = keys::origin(tx, key)?;
     let place = Place::of_event(&row.event, row.session, &key.profile);
     let order = Order {
         shared,

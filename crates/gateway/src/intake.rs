@@ -24,7 +24,7 @@ use talaria_domain::run::QUEUE_FULL;
 use talaria_domain::session_key::{SessionKey, Source};
 use talaria_store::inbox::{self, Arrival, Met};
 use talaria_store::sessions::{self, Led, Opening};
-use talaria_store::{Result, StoreError, Tx, jobs};
+use talaria_store::{Result, StoreError, Tx, jobs, keys};
 
 use crate::access::decide::Ignored;
 use crate::access::words;
@@ -343,7 +343,7 @@ fn start_over(
     if reset.idle.is_none() && reset.at_hour.is_none() {
         return Ok(None);
     }
-    let Some(session) = sessions::current(tx, arrival.opening().key_id())? else {
+    let Some(session) = keys::current(tx, arrival.opening().key_id())? else {
         return Ok(None);
     };
     let last = sessions::get(tx, session)?.updated_at;

@@ -8,7 +8,7 @@ use talaria_domain::address::Address;
 use talaria_domain::ids::SessionId;
 use talaria_domain::names::ProfileName;
 use talaria_domain::principal::PrincipalKey;
-use talaria_store::{Tx, sessions};
+use talaria_store::{Tx, keys, sessions};
 
 use crate::access::keys::Caller;
 use crate::error::ApiError;
@@ -42,7 +42,7 @@ impl Place {
         }
         let work = move |tx: &mut Tx<'_>| {
             let session = sessions::get_owned(tx, owner, session)?;
-            sessions::origin(tx, session.key)
+            keys::origin(tx, session.key)
         };
         let key = app.shared.ledger.read(work).await?;
         let elsewhere = || ApiError::Conflict {

@@ -12,7 +12,7 @@ use talaria_domain::machine::QuestionState;
 use talaria_domain::question::{Button, Choice};
 use talaria_domain::run::Action;
 use talaria_store::questions::{self, Question};
-use talaria_store::{StoreError, Tx, sessions};
+use talaria_store::{StoreError, Tx, keys, sessions};
 
 use crate::access::keys::Caller;
 use crate::contract::words;
@@ -172,7 +172,7 @@ async fn find(app: &App, caller: &Caller, id: QuestionId) -> Result<(Question, A
     let work = move |tx: &mut Tx<'_>| {
         let question = questions::get(tx, id)?;
         let session = sessions::get_owned(tx, owner, question.asked.session)?;
-        Ok((question, sessions::origin(tx, session.key)?))
+        Ok((question, keys::origin(tx, session.key)?))
     };
     let unknown = |error| match error {
         StoreError::NotFound { .. } => ApiError::NotFound {

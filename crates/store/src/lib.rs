@@ -8,7 +8,7 @@
 //! | [`tx`], [`value`], [`kept`], [`dialect`] | the transaction that closures see, values, and what differs between engines |
 //! | [`wake`] | who looks again after a commit |
 //! | [`error`] | why something was not done, named for what the caller does about it |
-//! | [`dedupe`], [`sessions`], [`inbox`] | what was accepted, once, and in which conversation |
+//! | [`dedupe`], [`keys`], [`sessions`], [`inbox`] | what was accepted, once, and in which conversation |
 //! | [`erasure`], [`forking`] | ending a conversation for good, and going on from one elsewhere |
 //! | [`leases`] | one owner at a time, with a fencing epoch |
 //! | [`runs`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
@@ -56,6 +56,7 @@ pub mod dedupe;
 pub mod erasure;
 pub mod forking;
 pub mod inbox;
+pub mod keys;
 pub mod leases;
 pub mod sessions;
 

@@ -83,6 +83,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0011_fewer_pages.sql"),
         postgres: include_str!("../migrations/0011_fewer_pages.sql"),
     },
+    Migration {
+        number: 12,
+        name: "own chats",
+        sqlite: include_str!("../migrations/0012_own_chats.sql"),
+        postgres: include_str!("../migrations/0012_own_chats.sql"),
+    },
 ];
 
 impl Migration {

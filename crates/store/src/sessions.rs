@@ -1,5 +1,5 @@
-//! Conversations. A key leads to one session at a time; a reset ends that one and leads on to the next generation.
-//! Whoever asks for a session by its id says who they are: another principal's session is not found.
+//! Conversations. A [key](crate::keys) leads to one session at a time; a reset ends that one and leads on to the next
+//! generation. Whoever asks for a session by its id says who they are: another principal's session is not found.
 
 use talaria_domain::clock::Timestamp;
 use talaria_domain::digest::Fields;
@@ -13,6 +13,7 @@ use crate::bind;
 use crate::change::{found, legal};
 use crate::error::Result;
 use crate::kept::Kept;
+use crate::keys::{self, implied};
 use crate::tx::{Row, Tx};
 
 macro_rules! columns {
@@ -63,11 +64,6 @@ impl Opening {
     /// The key it opens.
     pub fn key(&self) -> &SessionKey {
         &self.key
-    }
-
-    /// It will have to be made: what is written down then is made ready here.
-    pub fn write_out(&self) -> Result<()> {
-        self.key.write_out()
     }
 
     /// Whose conversation it will be if it has to be made.
@@ -128,6 +124,9 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     if let Some(led) = known {
         return Ok(led);
     }
+    if let Some(led) = lead_by_implication(tx, key)? {
+        return Ok(led);
+    }
     Ok(Led {
         session: open(tx, opening, None)?,
         is_new: true,
@@ -139,12 +138,40 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     })
 }
 
+/// The session that a key leads to without a row of its own. Only where there is none: a row counts before that.
+fn lead_by_implication(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<Led>> {
+    let Some((from, to)) = keys::implied_range(key) else {
+        return Ok(None);
+    };
+    let sql = concat!(
+        implied!("session_id, owner, last_seq"),
+        " AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key_id = ?1)"
+    );
+    tx.row(sql, bind![key, from, to], |row| {
+        Ok(Led {
+            session: row.get(0)?,
+            is_new: false,
+            is_own: true,
+            tail: Tail {
+                owner: row.get(1)?,
+                last: row.get(2)?,
+            },
+        })
+    })
+}
+
 /// Opens a conversation that goes on from another one. Its key must be new.
 pub(crate) fn open_from(
     tx: &mut Tx<'_>,
     opening: &Opening,
     parent: SessionId,
 ) -> Result<SessionId> {
+    let is_free = keys::current(tx, opening.key_id)?.is_none();
+    found(
+        "key that leads nowhere",
+        opening.key_id.0,
+        is_free.then_some(()),
+    )?;
     open(tx, opening, Some(parent))
 }
 
@@ -156,17 +183,11 @@ fn open(tx: &mut Tx<'_>, opening: &Opening, parent: Option<SessionId>) -> Result
         session,
         ..
     } = opening;
-    let is_new = tx.execute(
-        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept, led) VALUES (?1, ?2, ?3, 1, 1, 0)
-         ON CONFLICT (key_id) DO NOTHING",
-        bind![key_id, session, key.json()?],
-    )? == 1;
+    let is_new = keys::record(tx, (*key_id, *session), key.json()?)?;
     let generation = if is_new {
         0
     } else {
-        let is_free = current(tx, *key_id)?.is_none();
-        found("key that leads nowhere", key_id.0, is_free.then_some(()))?;
-        lead_on(tx, *key_id, *session)?
+        keys::lead_on(tx, *key_id, *session)?
     };
     insert(tx, opening, generation, parent)?;
     Ok(*session)
@@ -187,28 +208,18 @@ pub fn open_with(
         session,
         at: opened_at,
     } = opening;
-    tx.execute(
-        "INSERT INTO session_keys (key_id, session_id, session_key, made, kept, led) VALUES (?1, ?2, ?3, 1, 1, 0)",
-        bind![key_id, session, key.json()?],
-    )?;
+    let own_chat = key.own_chat_of(*session);
+    let own_chat = own_chat.as_ref().map(keys::write_own_chat).transpose()?;
+    if own_chat.is_none() {
+        keys::record(tx, (*key_id, *session), key.json()?)?;
+    }
     let last = i64::try_from(entries).unwrap_or(i64::MAX);
     tx.execute(
-        "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at)
-         VALUES (?1, ?2, ?3, 'active', 0, ?4, ?5, ?6)",
-        bind![session, key_id, owner, last, opened_at, at],
+        "INSERT INTO sessions (session_id, key_id, owner, state, generation, last_seq, created_at, updated_at, own_chat)
+         VALUES (?1, ?2, ?3, 'active', 0, ?4, ?5, ?6, ?7)",
+        bind![session, key_id, owner, last, opened_at, at, own_chat],
     )?;
     Ok(*session)
-}
-
-/// Leads a key to one more session that is made for it; gives which one that is.
-fn lead_on(tx: &mut Tx<'_>, key: SessionKeyId, session: SessionId) -> Result<u32> {
-    let made = "SELECT made FROM session_keys WHERE key_id = ?1";
-    let made = tx.row(made, bind![key], |row| row.get(0))?;
-    tx.execute(
-        "UPDATE session_keys SET session_id = ?2, made = made + 1, kept = kept + 1, led = 0 WHERE key_id = ?1",
-        bind![key, session],
-    )?;
-    found("session key", key.0, made)
 }
 
 /// Erases a session, and its number if that is the last one of its key. No key leads to it afterwards: whoever writes there
@@ -220,46 +231,18 @@ pub(crate) fn erase(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
         generation,
         ..
     } = session;
-    let own = "UPDATE session_keys SET session_id = NULL WHERE key_id = ?1 AND session_id = ?2";
-    tx.execute(own, bind![key, id])?;
-    for led in [
-        "DELETE FROM session_keys WHERE session_id = ?1 AND led = 1 AND kept = 0",
-        "UPDATE session_keys SET session_id = NULL, led = 0 WHERE session_id = ?1 AND led = 1",
-    ] {
-        tx.execute(led, bind![id])?;
-    }
+    keys::lead_away(tx, *key, *id)?;
     tx.execute("DELETE FROM sessions WHERE session_id = ?1", bind![id])?;
-    tx.execute(
-        "UPDATE session_keys SET kept = kept - 1, made = made - CASE WHEN made - 1 = ?2 THEN 1 ELSE 0 END
-         WHERE key_id = ?1",
-        bind![key, generation],
-    )?;
-    Ok(())
-}
-
-/// What a key was made of.
-pub fn origin(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<SessionKey> {
-    let sql = "SELECT session_key FROM session_keys WHERE key_id = ?1";
-    let origin = tx.row(sql, bind![key], |row| row.json(0))?;
-    found("session key", key.0, origin)
-}
-
-/// The session that a key leads to at present.
-pub fn current(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<SessionId>> {
-    let led = tx.row(
-        "SELECT session_id FROM session_keys WHERE key_id = ?1",
-        bind![key],
-        |row| row.get(0),
-    )?;
-    Ok(led.flatten())
+    keys::forget(tx, *key, *generation)
 }
 
 /// Whether something was ever answered in the conversation that a key leads to, or in one before it.
 pub fn has_history(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<bool> {
-    let sql =
-        "SELECT s.session_id FROM session_keys k JOIN sessions s ON s.session_id = k.session_id
-               WHERE k.key_id = ?1 AND (s.last_seq > 0 OR s.generation > 0)";
-    let found: Option<SessionId> = tx.row(sql, bind![key], |row| row.get(0))?;
+    let Some(session) = keys::current(tx, key)? else {
+        return Ok(false);
+    };
+    let sql = "SELECT session_id FROM sessions WHERE session_id = ?1 AND (last_seq > 0 OR generation > 0)";
+    let found: Option<SessionId> = tx.row(sql, bind![session], |row| row.get(0))?;
     Ok(found.is_some())
 }
 
@@ -307,12 +290,8 @@ pub fn open_apart(tx: &mut Tx<'_>, apart: &Apart) -> Result<()> {
     } = apart;
     // Made of other fields than keys are, so that no chat can have it.
     let key = SessionKeyId(Fields::of("apart").text(&session.to_string()).digest());
-    tx.execute(
-        "INSERT INTO session_keys (key_id, session_key, made, kept, led)
-         SELECT ?1, k.session_key, 1, 1, 0 FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
-         WHERE s.session_id = ?2",
-        bind![key, parent],
-    )?;
+    let made_of = keys::origin_of(tx, *parent)?;
+    keys::record_apart(tx, key, &made_of)?;
     tx.execute(
         "INSERT INTO sessions
              (session_id, key_id, owner, state, generation, last_seq, parent, created_at, updated_at, kind)
@@ -359,25 +338,17 @@ pub(crate) fn take_number(tx: &mut Tx<'_>, session: SessionId) -> Result<()> {
     Ok(())
 }
 
-/// What the key of a session was made of.
-pub fn origin_of(tx: &mut Tx<'_>, session: SessionId) -> Result<SessionKey> {
-    let sql = "SELECT k.session_key FROM sessions s JOIN session_keys k ON k.key_id = s.key_id
-               WHERE s.session_id = ?1";
-    let origin = tx.row(sql, bind![session], |row| row.json(0))?;
-    found("session", session, origin)
-}
-
 /// Ends the session that the key leads to, for `reason`, and leads on to a new one.
 pub fn reset(tx: &mut Tx<'_>, opening: &Opening, reason: &str) -> Result<SessionId> {
     let key = opening.key_id;
-    let Some(before) = current(tx, key)? else {
+    let Some(before) = keys::current(tx, key)? else {
         return resolve(tx, opening);
     };
     let before = get(tx, before)?;
     if before.state == SessionState::Active {
         end(tx, before.id, reason, opening.at)?;
     }
-    let generation = lead_on(tx, key, opening.session)?;
+    let generation = keys::lead_on(tx, key, opening.session)?;
     insert(tx, opening, generation, Some(before.id))?;
     Ok(opening.session)
 }
@@ -391,7 +362,7 @@ pub fn resume(
     at: Timestamp,
 ) -> Result<()> {
     let wanted = get_owned(tx, owner, session)?;
-    let before = current(tx, key)?.filter(|before| *before != session);
+    let before = keys::current(tx, key)?.filter(|before| *before != session);
     if let Some(before) = before {
         let before = get(tx, before)?;
         if before.state == SessionState::Active {
@@ -401,11 +372,7 @@ pub fn resume(
     if wanted.state == SessionState::Ended {
         set_state(tx, &wanted, SessionState::Active, None, at)?;
     }
-    tx.execute(
-        "UPDATE session_keys SET session_id = ?2, led = ?3 WHERE key_id = ?1",
-        bind![key, session, i64::from(wanted.key != key)],
-    )?;
-    Ok(())
+    keys::lead_back(tx, key, (session, wanted.key))
 }
 
 /// Ends a session. Its transcript stays.

@@ -8,7 +8,7 @@ use talaria_domain::session_key::Source;
 use talaria_store::inbox::InboxRow;
 use talaria_store::leases::{self, LeaseName};
 use talaria_store::wake::Wake;
-use talaria_store::{Result, StoreError, Tx, inbox, runs, sessions};
+use talaria_store::{Result, StoreError, Tx, inbox, keys, runs, sessions};
 
 use super::{Answer, Order};
 use crate::access::roles;
@@ -131,7 +131,7 @@ fn turn_of(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<EventId>> {
 /// What was asked is remembered, and that it was not finished.
 fn remember(tx: &mut Tx<'_>, shared: &Shared, session: SessionId, events: &[Event]) -> Result<()> {
     let key = sessions::get(tx, session)?.key;
-    let key = sessions::origin(tx, key)?;
+    let key = keys::origin(tx, key)?;
     let profile = shared.settings.profiles.get(&key.profile);
     let is_shared = events.first().zip(profile).is_some_and(|(event, profile)| {
         let source = Source::of(&event.address, &event.principal);

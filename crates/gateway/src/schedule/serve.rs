@@ -10,7 +10,7 @@ use talaria_domain::profile::BusyPolicy;
 use talaria_domain::schedule::{Schedule, What};
 use talaria_store::schedules::{self, Outcome};
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, StoreError, Tx, inbox};
+use talaria_store::{Result, StoreError, Tx, inbox, keys};
 
 use super::{due, words};
 use crate::access::decide::Deed;
@@ -170,11 +170,11 @@ fn here(
     schedule: &Schedule,
     to: ReturnAddress,
 ) -> Result<ReturnAddress> {
-    let session = if let Some(session) = sessions::current(tx, schedule.key)? {
+    let session = if let Some(session) = keys::current(tx, schedule.key)? {
         session
     } else {
         // It was erased; whoever is there next begins anew.
-        let key = sessions::origin(tx, schedule.key)?;
+        let key = keys::origin(tx, schedule.key)?;
         let (owner, now) = (key.owner(&to.requester), shared.now());
         let fresh = SessionId::next(&*shared.ids, now);
         sessions::resolve(tx, &Opening::of(key, owner, fresh, now))?

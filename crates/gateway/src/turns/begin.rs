@@ -21,8 +21,8 @@ use talaria_store::inbox::{self, Arrival, InboxRow};
 use talaria_store::kept::Kept;
 use talaria_store::leases::{self, Lease, LeaseName};
 use talaria_store::runs::{self, Admission};
-use talaria_store::sessions::{self, Led, Tail};
-use talaria_store::{Conflict, Result, StoreError, Tx};
+use talaria_store::sessions::{Led, Tail};
+use talaria_store::{Conflict, Result, StoreError, Tx, keys};
 
 use super::envelope::{self, Company};
 use super::recent::History;
@@ -217,7 +217,7 @@ pub(crate) fn begin_with(tx: &mut Tx<'_>, shared: &Arc<Shared>, head: InboxRow) 
     };
     let before = head.run;
     let row = inbox::take(tx, &lease, head, run)?;
-    let key = sessions::origin_of(tx, session)?;
+    let key = keys::origin_of(tx, session)?;
     let key = (&key, key.id());
     let claimed = Claimed {
         lease,
@@ -264,7 +264,7 @@ pub(crate) fn begin_at_once(
         opening = arrival.opening();
         (opening.key(), opening.key_id())
     } else {
-        found = sessions::origin_of(tx, led.session)?;
+        found = keys::origin_of(tx, led.session)?;
         (&found, found.id())
     };
     let claimed = Claimed {

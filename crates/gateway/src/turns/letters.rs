@@ -14,7 +14,7 @@ use talaria_domain::profile::Account;
 use talaria_domain::runner::Letter;
 use talaria_domain::session_key::{SessionKey, Source};
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Result, StoreError, Tx, inbox, jobs, leases};
+use talaria_store::{Result, StoreError, Tx, inbox, jobs, keys, leases};
 
 use super::begin::Begun;
 use super::reach::{STOPPED, TurnReach};
@@ -242,7 +242,7 @@ fn open(
     let sharing = begun.profile.profile.sharing;
     let key = SessionKey::derive(&to.profile, &Source::of(address, &to.requester), sharing);
     let reads = capabilities.is_some_and(|it| it.can.contains(&Capability::ReadsLedger));
-    if reads && sessions::current(tx, key.id())?.is_none() {
+    if reads && keys::current(tx, key.id())?.is_none() {
         let (platform, chat) = (address.platform.as_str(), address.chat.as_str());
         return Ok(Err(format!(
             "there is no conversation {chat:?} on {platform:?}"

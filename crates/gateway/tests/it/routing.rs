@@ -8,7 +8,7 @@ use talaria_domain::ids::SessionId;
 use talaria_gateway::lifecycle::Said;
 use talaria_gateway::routing::Route;
 use talaria_sim::people::{direct_chat, person};
-use talaria_store::{outbox, sessions};
+use talaria_store::{keys, outbox};
 
 use crate::asking::room;
 use crate::world::{Setup, World};
@@ -42,7 +42,7 @@ fn topic(thread: &str) -> Address {
 }
 
 async fn profile_of(world: &World, session: SessionId) -> String {
-    let origin = world.read(move |tx| sessions::origin_of(tx, session)).await;
+    let origin = world.read(move |tx| keys::origin_of(tx, session)).await;
     origin.profile.to_string()
 }
 

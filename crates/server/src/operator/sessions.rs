@@ -20,7 +20,7 @@ use talaria_store::erasure::{self, Erased};
 use talaria_store::inbox::InboxRow;
 use talaria_store::sessions::{self, Opening, Session};
 use talaria_store::views::{self, ReplyView};
-use talaria_store::{StoreError, Tx, forking};
+use talaria_store::{StoreError, Tx, forking, keys};
 
 use crate::access::keys::Caller;
 use crate::contract::{Operation, Routes, words};
@@ -213,7 +213,7 @@ fn page(tx: &mut Tx<'_>, owner: PrincipalKey, id: SessionId) -> Result<SessionPa
     let session = sessions::get_owned(tx, owner, id)?;
     let waiting = views::waiting(tx, id, ASIDE)?;
     Ok(SessionPage {
-        current: sessions::current(tx, session.key)?.unwrap_or(id),
+        current: keys::current(tx, session.key)?.unwrap_or(id),
         running: views::running(tx, id)?,
         waiting: waiting.into_iter().filter_map(Waiting::of).collect(),
         session: session.into(),
@@ -330,7 +330,7 @@ async fn fork(
     let owner = caller.owner();
     let look = move |tx: &mut Tx<'_>| {
         sessions::get_owned(tx, owner, id)?;
-        sessions::origin_of(tx, id)
+        keys::origin_of(tx, id)
     };
     let origin = app.shared.ledger.read(look).await?;
     let (now, ids) = (app.now(), &*app.shared.ids);

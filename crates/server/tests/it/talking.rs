@@ -9,6 +9,7 @@ use talaria_domain::clock::Clock as _;
 use talaria_domain::event::EventKind;
 use talaria_domain::ids::{EventId, SessionId};
 use talaria_domain::runner::Speaker;
+use talaria_store::keys;
 use talaria_store::sessions::{self, Opening};
 use talaria_store::transcripts::{self, Stretch, Utterance, Visibility};
 
@@ -229,7 +230,7 @@ async fn a_message_to_a_conversation_that_was_reset_goes_on_in_the_next_one() {
     let after = world
         .write(move |tx| {
             let session = sessions::get(tx, before)?;
-            let key = sessions::origin(tx, session.key)?;
+            let key = keys::origin(tx, session.key)?;
             sessions::reset(tx, &Opening::of(key, session.owner, id, at), "/new")
         })
         .await;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 16] = [
+const CHECKS: [(&str, &str); 17] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -47,6 +47,11 @@ const CHECKS: [(&str, &str); 16] = [
         "keys that do not know whose session they lead to",
         "SELECT COUNT(*) FROM session_keys k JOIN sessions s ON s.session_id = k.session_id
          WHERE (k.led = 1) = (s.key_id = k.key_id)",
+    ),
+    (
+        "sessions without a key",
+        "SELECT COUNT(*) FROM sessions s WHERE s.own_chat IS NULL AND NOT EXISTS (
+             SELECT 1 FROM session_keys k WHERE k.key_id = s.key_id)",
     ),
     (
         "parts without a reply",

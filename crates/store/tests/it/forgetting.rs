@@ -15,7 +15,7 @@ use talaria_store::maintenance::prune::{Retention, prune};
 use talaria_store::passing::{self, Span};
 use talaria_store::sessions::{Apart, Opening};
 use talaria_store::transcripts::{self, Speaker, Stretch, Utterance, Visibility};
-use talaria_store::{StoreError, bind, forking, inbox, runs, search, sessions, state};
+use talaria_store::{StoreError, bind, forking, inbox, keys, runs, search, sessions, state};
 
 use crate::world::{World, direct_chat, person, scope};
 
@@ -200,9 +200,9 @@ both_engines! {
         let session = world.read(move |tx| sessions::get(tx, third)).await;
         assert_eq!((session.generation, session.parent), (1, None));
         assert_eq!(shown(world, first).await, ["a heron"], "what was before stays");
-        world.read(move |tx| sessions::origin_of(tx, first)).await;
+        world.read(move |tx| keys::origin_of(tx, first)).await;
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
-        world.read(move |tx| sessions::origin_of(tx, third)).await;
+        world.read(move |tx| keys::origin_of(tx, third)).await;
         assert_eq!(erases(world, "ada", third).await, Erased::Gone);
         assert_eq!(rows(world).await, vec![0; 11]);
     }
@@ -212,7 +212,7 @@ both_engines! {
         let (key, second) = leads_elsewhere_to(world, first).await;
         assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
-        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, None);
+        assert_eq!(world.read(move |tx| keys::current(tx, key)).await, None);
         let next = elsewhere(world);
         let third = world.write(move |tx| {
             let third = sessions::resolve(tx, &next)?;
@@ -229,7 +229,7 @@ both_engines! {
         let first = answered(world, "ada", "a heron").await;
         let (key, second) = leads_elsewhere_to(world, first).await;
         assert_eq!(erases(world, "ada", second).await, Erased::Gone);
-        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, Some(first), "it leads there still");
+        assert_eq!(world.read(move |tx| keys::current(tx, key)).await, Some(first), "it leads there still");
         assert_eq!(world.read(integrity::check).await, Vec::<String>::new());
         assert_eq!(erases(world, "ada", first).await, Erased::Gone);
         assert_eq!(rows(world).await, vec![0; 11]);
@@ -243,7 +243,7 @@ both_engines! {
         let refused = world.refusal(move |tx| forking::fork(tx, owner, session, &opening)).await;
         assert!(matches!(refused, StoreError::NotFound { .. }), "{refused}");
         assert_eq!(rows(world).await, before);
-        assert_eq!(world.read(move |tx| sessions::current(tx, key)).await, Some(session));
+        assert_eq!(world.read(move |tx| keys::current(tx, key)).await, Some(session));
     }
 
     async fn what_agents_did_for_it_goes_with_it(world) {

@@ -17,6 +17,7 @@ mod fencing;
 mod forgetting;
 mod keeping_house;
 mod lanes;
+mod leading;
 mod lost_server;
 mod opening;
 mod operator_views;

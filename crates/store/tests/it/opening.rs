@@ -9,7 +9,7 @@ use talaria_domain::ids::SessionId;
 use talaria_domain::session_key::{SessionKey, Sharing, Source};
 use talaria_store::maintenance::integrity;
 use talaria_store::sessions::{self, Opening};
-use talaria_store::{Ledger, Refusal, Result, StoreError, Tx};
+use talaria_store::{Ledger, Refusal, Result, StoreError, Tx, keys};
 
 use crate::world::{World, person};
 
@@ -55,10 +55,10 @@ both_engines! {
         world.says("ada", "hello").await;
         world.write(add_a_newer_migration).await;
         world.ledger.close().await;
-        let known = 11;
+        let known = 12;
         let error = refused(&world.settings.url).await;
         assert_eq!(error, Refusal::Newer { found: 99, known }.into());
-        let sentence = "the store has schema 99, this binary knows up to 11: use the newer binary, or restore a backup";
+        let sentence = "the store has schema 99, this binary knows up to 12: use the newer binary, or restore a backup";
         assert_eq!(error.to_string(), sentence);
         undo(&world.settings.url, "DELETE FROM migrations WHERE number = 99").await;
     }
@@ -95,7 +95,7 @@ both_engines! {
         let again = Ledger::open_with(world.settings.clone()).await.unwrap();
         let found = again.write(move |tx| {
             let key = opening.key_id();
-            Ok((sessions::resolve(tx, &opening)?, sessions::get(tx, session)?.key == key, sessions::origin(tx, key)?))
+            Ok((sessions::resolve(tx, &opening)?, sessions::get(tx, session)?.key == key, keys::origin(tx, key)?))
         }).await.unwrap();
         assert_eq!((found.0, found.1), (session, true));
         assert_eq!(found.2.platform.as_str(), "web");
@@ -122,6 +122,7 @@ both_engines! {
 /// Takes back what came after keys that did not begin with a time.
 const SINCE_THEN: &str = "
     DELETE FROM migrations WHERE number >= 9;
+    ALTER TABLE sessions DROP COLUMN own_chat;
     ALTER TABLE runs DROP COLUMN last_words;
     CREATE TABLE session_origins AS SELECT key_id, session_key FROM session_keys;
     ALTER TABLE session_keys DROP COLUMN session_key;

@@ -8,7 +8,7 @@ use talaria_domain::machine::{JobState, Machine as _};
 use talaria_store::inbox::{self, Recorded};
 use talaria_store::jobs::{self, Job, Order};
 use talaria_store::sessions::{self, Apart};
-use talaria_store::{Conflict, StoreError};
+use talaria_store::{Conflict, StoreError, keys};
 
 use crate::world::{World, person};
 
@@ -236,10 +236,10 @@ both_engines! {
         let refused = world.ledger.read(move |tx| sessions::get_owned(tx, owner, apart)).await;
         assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
         let (own, parents) = world
-            .read(move |tx| Ok((sessions::origin_of(tx, apart)?, sessions::origin_of(tx, parent)?)))
+            .read(move |tx| Ok((keys::origin_of(tx, apart)?, keys::origin_of(tx, parent)?)))
             .await;
         assert_eq!(own, parents, "it belongs to the same profile and place");
-        let current = world.read(move |tx| sessions::current(tx, parents.id())).await;
+        let current = world.read(move |tx| keys::current(tx, parents.id())).await;
         assert_eq!(current, Some(parent), "the chat stays where it is");
     }
 }

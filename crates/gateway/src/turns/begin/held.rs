@@ -33,7 +33,6 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
     if !runner.thinks_first() || runner.wants_state() || fetch::has_files(&events) {
         return None;
     }
-    opening.write_out().ok()?;
     let (session, now) = (event.id.opens(), shared.now());
     let lease = Lease::first(&LeaseName::Lane(session), &shared.settings.node, now);
     // There is no other run that could be the first: its id need not be looked up by the event's.

@@ -10,7 +10,7 @@ use talaria_domain::scope::ScopeKey;
 use talaria_store::passing::{self, Span};
 use talaria_store::sessions::Opening;
 use talaria_store::transcripts::{self, Entry, Utterance, Visibility};
-use talaria_store::{Result, Tx, inbox, runs, sessions, state};
+use talaria_store::{Result, Tx, inbox, keys, runs, sessions, state};
 
 use super::KEPT;
 
@@ -65,7 +65,7 @@ fn is_last(tx: &mut Tx<'_>, event: EventId, session: SessionId) -> Result<bool> 
     let key = sessions::get(tx, session)?.key;
     let last = runs::last(tx, session)?;
     let is_last = last.is_none_or(|last| last.event == event);
-    Ok(is_last && sessions::current(tx, key)? == Some(session) && !inbox::is_open(tx, session)?)
+    Ok(is_last && keys::current(tx, key)? == Some(session) && !inbox::is_open(tx, session)?)
 }
 
 fn branch(tx: &mut Tx<'_>, step: &Step) -> Result<SessionId> {
