@@ -129,6 +129,11 @@ impl Arrival {
         &self.event
     }
 
+    /// The same, as the ledger keeps it.
+    pub(crate) const fn json(&self) -> &String {
+        &self.json
+    }
+
     /// The conversation that it opens or goes on with.
     pub const fn opening(&self) -> &Opening {
         &self.opening

@@ -11,7 +11,7 @@
 //! | [`dedupe`], [`keys`], [`sessions`], [`inbox`] | what was accepted, once, and in which conversation |
 //! | [`erasure`], [`forking`] | ending a conversation for good, and going on from one elsewhere |
 //! | [`leases`] | one owner at a time, with a fencing epoch |
-//! | [`runs`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
+//! | [`runs`], [`whole`], [`transcripts`], [`search`] | what was thought and said, and finding it again |
 //! | [`outbox`], [`dead`] | what goes out, and what was given up |
 //! | [`questions`] | what people are asked |
 //! | [`state`], [`passing`] | what runners remember, for ever or for a while |
@@ -64,6 +64,7 @@ pub mod questions;
 pub mod runs;
 pub mod search;
 pub mod transcripts;
+pub mod whole;
 
 pub mod dead;
 pub mod outbox;

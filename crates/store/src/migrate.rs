@@ -89,6 +89,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/0012_own_chats.sql"),
         postgres: include_str!("../migrations/0012_own_chats.sql"),
     },
+    Migration {
+        number: 13,
+        name: "whole turns",
+        sqlite: include_str!("../migrations/0013_whole_turns.sql"),
+        postgres: include_str!("../migrations/0013_whole_turns.sql"),
+    },
 ];
 
 impl Migration {

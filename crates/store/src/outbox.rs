@@ -19,6 +19,7 @@ use crate::kept::Kept;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 use crate::wake::Wake;
+use crate::whole;
 
 /// A part and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -539,6 +540,10 @@ pub fn get(tx: &mut Tx<'_>, reply: ReplyId) -> Result<Reply> {
         bind![reply],
         read_reply,
     )?;
+    let row = match row {
+        Some(row) => Some(row),
+        None => whole::reply(tx, reply)?,
+    };
     found("reply", reply, row)
 }
 

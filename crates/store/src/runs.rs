@@ -20,6 +20,7 @@ use crate::questions;
 use crate::tx::{Row, Tx};
 use crate::value::to_json;
 use crate::wake::Wake;
+use crate::whole;
 
 macro_rules! columns {
     () => {
@@ -459,7 +460,11 @@ pub(crate) fn ending(
         let end = (last, RunEvent::Ended(row.json(1)?), at);
         Ok(said.into_iter().chain([end]).collect::<Vec<_>>())
     })?;
-    let all = read.unwrap_or_default().into_iter();
+    let all = match read {
+        Some(all) => all,
+        None => whole::ending(tx, run)?.unwrap_or_default(),
+    };
+    let all = all.into_iter();
     Ok(all.filter(|(seq, ..)| *seq > after).collect())
 }
 
@@ -495,7 +500,13 @@ fn end_open(
 pub fn get(tx: &mut Tx<'_>, run: RunId) -> Result<Run> {
     let sql = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1");
     let row = tx.row(sql, bind![run], read)?;
+    let row = or_whole(tx, row, run)?;
     found("run", run, row)
+}
+
+/// A run that was looked for, or the one that has no row of its own.
+fn or_whole(tx: &mut Tx<'_>, found: Option<Run>, run: RunId) -> Result<Option<Run>> {
+    found.map_or_else(|| whole::run(tx, run), |run| Ok(Some(run)))
 }
 
 /// The last run of a session.
@@ -510,7 +521,8 @@ pub fn last(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Run>> {
     }
     // The one that has the session's own id is its first.
     let sql = concat!("SELECT ", columns!(), " FROM runs WHERE run_id = ?1");
-    tx.row(sql, bind![session], read)
+    let first = tx.row(sql, bind![session], read)?;
+    or_whole(tx, first, RunId::from_bytes(*session.as_bytes()))
 }
 
 /// The runs for an event, in order: one for each attempt.
@@ -522,7 +534,12 @@ pub fn for_event(tx: &mut Tx<'_>, event: EventId) -> Result<Vec<Run>> {
         columns!(),
         " FROM runs WHERE run_id = ?1 ORDER BY run_id"
     );
-    tx.rows(sql, bind![event], read)
+    let tries = tx.rows(sql, bind![event], read)?;
+    if tries.is_empty() {
+        // One that is over before anybody could try again has been tried once.
+        return Ok(whole::run(tx, event.begins())?.into_iter().collect());
+    }
+    Ok(tries)
 }
 
 fn admitted_under(tx: &mut Tx<'_>, lease: &Lease, run: RunId) -> Result<Run> {

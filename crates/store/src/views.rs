@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::inbox::{self, InboxRow};
 use crate::outbox::{self, QueuedPart, Reply};
 use crate::tx::Tx;
+use crate::whole;
 
 /// How many rows one look takes in at most.
 pub const WINDOW: u32 = 2_000;
@@ -115,7 +116,10 @@ pub fn event(tx: &mut Tx<'_>, id: EventId) -> Result<EventView> {
 pub fn run(tx: &mut Tx<'_>, id: RunId) -> Result<RunView> {
     let run = crate::runs::get(tx, id)?;
     let sql = "SELECT ended_at FROM runs WHERE run_id = ?1";
-    let ended_at = tx.row(sql, bind![id], |row| row.get(0))?.flatten();
+    let ended_at = match tx.row(sql, bind![id], |row| row.get(0))? {
+        Some(ended_at) => ended_at,
+        None => whole::ended_at(tx, id)?,
+    };
     Ok(RunView { run, ended_at })
 }
 
@@ -145,7 +149,12 @@ pub fn reply(tx: &mut Tx<'_>, id: ReplyId) -> Result<ReplyView> {
     let reply = outbox::get(tx, id)?;
     let sql = "SELECT created_at, ended_at FROM replies WHERE reply_id = ?1";
     let times = tx.row(sql, bind![id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (created_at, ended_at) = times.unwrap_or((Timestamp::ZERO, None));
+    let (created_at, ended_at) = if let Some(times) = times {
+        times
+    } else {
+        let said_at = whole::ended_at(tx, id)?;
+        (said_at.unwrap_or(Timestamp::ZERO), said_at)
+    };
     Ok(ReplyView {
         reply,
         created_at,

@@ -1,5 +1,6 @@
 //! A turn that was over before anything of it was written down: its conversation, what was asked, the run and the
-//! answer go into the ledger at once, each in its last state and without a lease, as nobody could have come between.
+//! answer go into the ledger at once, each in its last state and without a lease, as nobody could have come between. Most
+//! are told by a single row beside the conversation, their event's (`talaria_store::whole`).
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use talaria_domain::run::RunOutcome;
 use talaria_store::inbox::{self, Arrival};
 use talaria_store::runs::{self, Admission};
 use talaria_store::transcripts::{self, Utterance};
-use talaria_store::{Result, Tx, sessions};
+use talaria_store::{Result, Tx, sessions, whole};
 
 use super::begin::Begun;
 use super::end::{self, Ended, LastWords};
@@ -24,6 +25,8 @@ pub(crate) struct Whole {
     answer: Option<Statement>,
     last_words: Arc<LastWords>,
     outcome: RunOutcome,
+    /// The same but for what was said, where its event's row can tell that.
+    in_one_row: Option<whole::Whole>,
 }
 
 impl Whole {
@@ -32,16 +35,19 @@ impl Whole {
         let Ended::Answered(outcome) = &last_words.ended else {
             return None;
         };
-        // If it cannot be, whoever writes it down says so.
-        drop(begun.place.0.write_out());
-        let record = &last_words.record;
+        let (event, record) = (&begun.row.event, &last_words.record);
         let text = Some(&record.answer).filter(|text| !text.trim().is_empty());
+        let admission = begun.admission(event.received_at);
+        let conclusion = last_words.conclusion(outcome);
+        let in_one_row = whole::Whole::of(event, &admission, conclusion, text.map(String::as_str));
         Some(Self {
             said: end::utterances(begun, &record.said, shared.now()),
-            admission: begun.admission(begun.row.event.received_at),
+            admission,
             answer: text.map(|text| Statement::to(&begun.row, Some(begun.run), text)),
             last_words: Arc::clone(last_words),
             outcome: outcome.clone(),
+            // If it cannot be written out, whoever writes it down says so.
+            in_one_row: in_one_row.ok().flatten(),
         })
     }
 
@@ -65,6 +71,9 @@ pub(crate) fn write(
     let session = sessions::open_with(tx, opening, whole.said.len(), now)?;
     transcripts::begin(tx, (session, opening.owner()), &whole.said)?;
     let epoch = begun.lease.epoch;
+    if let Some(all) = &whole.in_one_row {
+        return whole::record(tx, arrival, (epoch, all), now);
+    }
     inbox::record_completed(tx, arrival, session, (epoch, begun.run), now)?;
     let conclusion = whole.last_words.conclusion(&whole.outcome);
     runs::record_ended(tx, epoch, &whole.admission, conclusion, now)?;

@@ -513,6 +513,7 @@ async fn the_token_is_nowhere_but_on_the_button() {
                 "SELECT COALESCE(last_words, '') FROM runs",
                 "SELECT body FROM parts",
                 "SELECT text FROM replies",
+                "SELECT COALESCE(answer, '') FROM inbox",
                 "SELECT entry FROM transcripts",
                 "SELECT text FROM transcripts",
                 "SELECT action FROM questions",

@@ -45,6 +45,7 @@ async fn an_erased_conversation_is_gone_with_all_that_was_said_in_it() {
             for sql in [
                 "SELECT text FROM transcripts",
                 "SELECT text FROM replies",
+                "SELECT COALESCE(answer, '') FROM inbox",
                 "SELECT body FROM parts",
                 "SELECT event FROM run_events",
                 "SELECT COALESCE(last_words, '') FROM runs",

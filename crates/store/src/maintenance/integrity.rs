@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::tx::Tx;
 
 /// Each counts what must not be.
-const CHECKS: [(&str, &str); 17] = [
+const CHECKS: [(&str, &str); 18] = [
     (
         "events without a session",
         "SELECT COUNT(*) FROM inbox i WHERE NOT EXISTS (
@@ -66,6 +66,11 @@ const CHECKS: [(&str, &str); 17] = [
     (
         "run events without a run",
         "SELECT COUNT(*) FROM run_events e WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.run_id = e.run_id)",
+    ),
+    (
+        "whole turns that are not over, or have a run of their own besides",
+        "SELECT COUNT(*) FROM inbox i WHERE i.outcome IS NOT NULL AND (i.state <> 'completed' OR EXISTS (
+             SELECT 1 FROM runs r WHERE r.run_id = i.event_id))",
     ),
     (
         "open questions that no run waits for",

@@ -154,19 +154,61 @@ pub fn runs(
                  SELECT run_id, state FROM runs WHERE session_id = ?2 AND run_id <> session_id AND run_id < ?1
                  ORDER BY run_id DESC LIMIT ?3) AS later
              UNION ALL SELECT run_id, state FROM runs WHERE run_id = ?2 AND run_id < ?1
+             UNION ALL SELECT event_id, state FROM inbox WHERE event_id = ?2 AND event_id < ?1 AND outcome IS NOT NULL
              ORDER BY run_id DESC LIMIT ?3",
             bind![before, session, asked],
             by_own_id,
         ),
-        (None, None) => tx.rows(
-            "SELECT run_id, state FROM runs WHERE run_id < ?1 ORDER BY run_id DESC LIMIT ?2",
-            bind![before, asked],
-            by_own_id,
-        ),
+        (None, None) => return all_runs(tx, state, (before, wanted.limit)),
     }?;
     let is_wanted =
         |found: &Glimpse<_, _, RunState>| state.is_none_or(|state| found.state == state);
     choose(&looked, (wanted.limit, asked), is_wanted).fill(|id| run(tx, id))
+}
+
+/// Runs of all sessions. Those of whole turns are among the events: both are looked at in windows, and what is older than
+/// the end of either window is left to the next look.
+fn all_runs(
+    tx: &mut Tx<'_>,
+    state: Option<RunState>,
+    (before, limit): (RunId, u32),
+) -> Result<Listed<RunView, RunId>> {
+    let mut looked: Vec<Glimpse<RunId, RunId, RunState>> = tx.rows(
+        "SELECT run_id, state FROM runs WHERE run_id < ?1 ORDER BY run_id DESC LIMIT ?2",
+        bind![before, WINDOW],
+        by_own_id,
+    )?;
+    let events: Vec<(RunId, Option<String>)> = tx.rows(
+        "SELECT event_id, runner FROM inbox WHERE event_id < ?1 ORDER BY event_id DESC LIMIT ?2",
+        bind![before, WINDOW],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let is_full = |len: usize| len >= WINDOW as usize;
+    let ends = [
+        looked
+            .last()
+            .map(|last| last.id)
+            .filter(|_| is_full(looked.len())),
+        events
+            .last()
+            .map(|last| last.0)
+            .filter(|_| is_full(events.len())),
+    ];
+    let end = ends.into_iter().flatten().max();
+    let whole = events.into_iter().filter(|(_, runner)| runner.is_some());
+    looked.extend(whole.map(|(id, _)| Glimpse {
+        id,
+        cursor: id,
+        state: RunState::Completed,
+        session: None,
+    }));
+    looked.retain(|glimpse| end.is_none_or(|end| glimpse.id >= end));
+    looked.sort_by_key(|glimpse| std::cmp::Reverse(glimpse.id));
+    let is_wanted =
+        |found: &Glimpse<_, _, RunState>| state.is_none_or(|state| found.state == state);
+    let mut listed = choose(&looked, (limit, u32::MAX), is_wanted);
+    listed.next = listed.next.or(end);
+    listed.fill(|id| run(tx, id))
 }
 
 /// Jobs, in one state or all, of one session or all.

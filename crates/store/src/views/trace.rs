@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::runs;
 use crate::tx::Tx;
 use crate::value::Bind as _;
-use crate::{dedupe, jobs, outbox};
+use crate::{dedupe, jobs, outbox, whole};
 
 /// Something that a trace can begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -113,6 +113,9 @@ pub fn replies_to(
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let mut replies = Vec::new();
+    if let Some(answer) = whole::reply(tx, ReplyId::from_bytes(*event.as_bytes()))? {
+        replies.push(reply(tx, answer.id)?);
+    }
     for (id, run) in said {
         let is_own = id.as_bytes() == event.as_bytes();
         let is_of_run = runs.iter().any(|view| Some(view.run.id) == run);

@@ -27,4 +27,5 @@ mod running;
 mod scheduling;
 mod transitions;
 mod waking;
+mod whole_turns;
 mod working_later;
