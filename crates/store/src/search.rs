@@ -89,7 +89,7 @@ const BACKLOG: i64 = 131_072;
 /// An entry was appended: adds it, or some that have waited for too long.
 pub(crate) fn note(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
     match tx.dialect() {
-        Dialect::Postgres => index(tx, entry, owner, text),
+        Dialect::Postgres => index(tx, (entry, owner, text), Place::Free),
         Dialect::Sqlite if entry % i64::from(BATCH) == 0 => {
             let after = indexed_to(tx)?;
             if entry - after > BACKLOG {
@@ -173,19 +173,36 @@ fn read(row: &crate::tx::Row<'_>) -> Result<Hit> {
     })
 }
 
+/// Whether the index may have something for an entry already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It has nothing.
+    Free,
+    /// It may have, which is taken out first.
+    Taken,
+}
+
 /// Adds an entry, in the place of what the index had for it.
-fn index(tx: &mut Tx<'_>, entry: i64, owner: PrincipalKey, text: &str) -> Result<()> {
+fn index(
+    tx: &mut Tx<'_>,
+    (entry, owner, text): (i64, PrincipalKey, &str),
+    place: Place,
+) -> Result<()> {
     let terms = terms(text);
     if terms.is_empty() {
         return Ok(());
     }
     let terms = terms.into_iter().collect::<Vec<_>>().join(" ");
-    match tx.dialect() {
-        Dialect::Sqlite => tx.execute(
+    match (tx.dialect(), place) {
+        (Dialect::Sqlite, Place::Free) => tx.execute(
+            "INSERT INTO transcript_search (rowid, owner, terms) VALUES (?1, ?2, ?3)",
+            bind![entry, owner.0.to_string(), terms],
+        ),
+        (Dialect::Sqlite, Place::Taken) => tx.execute(
             "INSERT OR REPLACE INTO transcript_search (rowid, owner, terms) VALUES (?1, ?2, ?3)",
             bind![entry, owner.0.to_string(), terms],
         ),
-        Dialect::Postgres => tx.execute(
+        (Dialect::Postgres, _) => tx.execute(
             "INSERT INTO transcript_search (entry_id, owner, terms)
              VALUES (?1, ?2, array_to_tsvector(string_to_array(?3, ' ')))
              ON CONFLICT (entry_id) DO UPDATE SET owner = excluded.owner, terms = excluded.terms",
@@ -311,8 +328,17 @@ pub fn rebuild_from(tx: &mut Tx<'_>, after: i64, limit: u32) -> Result<Option<i6
         bind![after, limit],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
+    let indexed = match tx.dialect() {
+        Dialect::Sqlite => indexed_to(tx)?,
+        Dialect::Postgres => 0,
+    };
     for (entry, owner, text) in &entries {
-        index(tx, *entry, *owner, text)?;
+        let place = if *entry > indexed {
+            Place::Free
+        } else {
+            Place::Taken
+        };
+        index(tx, (*entry, *owner, text), place)?;
     }
     let last = entries.last().map(|(entry, ..)| *entry);
     if let (Dialect::Sqlite, Some(last)) = (tx.dialect(), last) {
