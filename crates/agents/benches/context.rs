@@ -12,6 +12,7 @@
 
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 use talaria_agents::context::{self, Context, Environment, Variable};
@@ -214,7 +215,7 @@ fn turn() -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority::default(),
+        authority: Arc::new(Authority::default().freeze()),
         return_to: ReturnAddress {
             address,
             requester,
@@ -225,7 +226,7 @@ fn turn() -> Turn {
         window: DeliveryWindow::Always,
         depth: 0,
         history: Vec::new(),
-        input: Vec::new(),
+        input: Arc::default(),
         prompt: String::new(),
         state: talaria_domain::scope::Snapshot::default(),
         config: serde_json::Map::default(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::adapter::Pending;
 use crate::address::ReturnAddress;
-use crate::authority::Authority;
+use crate::authority::Frozen;
 use crate::capabilities::DeliveryWindow;
 use crate::effects::Effects;
 use crate::event::Event;
@@ -54,7 +54,7 @@ pub struct Turn {
     /// Whose agent this is.
     pub profile: Profile,
     /// What it may use.
-    pub authority: Authority,
+    pub authority: Arc<Frozen>,
     /// Where its answers go.
     pub return_to: ReturnAddress,
     /// The conversation's key, as one word.
@@ -72,7 +72,7 @@ pub struct Turn {
     /// What was said before, in order.
     pub history: Vec<Said>,
     /// What is said now: one event, or several that were merged, each with its whole envelope.
-    pub input: Vec<Event>,
+    pub input: Arc<[Event]>,
     /// The same as one text for a model.
     pub prompt: String,
 }

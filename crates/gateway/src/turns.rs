@@ -221,7 +221,7 @@ async fn think(
     }
     let may_read = |attachment: &_| begun.may_read(attachment);
     if let Some(fetched) = fetch::fetch(&shared, &begun.events, may_read).await {
-        begun.fetched.get_or_init(|| fetched);
+        begun.fetched.get_or_init(|| fetched.into());
     }
     let mut profile = begun.profile.profile.clone();
     let wishes = begun.wishes();
@@ -234,7 +234,7 @@ async fn think(
     let turn = Turn {
         run: begun.run,
         profile,
-        authority: (**begun.authority()).clone(),
+        authority: begun.frozen(),
         return_to: (*begun.place.0).clone(),
         session_key: begun.key.0.to_string(),
         window: match begun.errand {
@@ -247,7 +247,7 @@ async fn think(
         config: begun.config.clone(),
         depth: begun.depth(),
         history,
-        input: begun.input().to_vec(),
+        input: Arc::clone(begun.input()),
         prompt: begun.prompt(),
         options: wishes.map_or_else(BTreeMap::new, |wishes| wishes.options.clone()),
     };

@@ -178,14 +178,14 @@ impl ScriptedRunner {
             .note(|| format!("run {run} knows {known} and is told {:?}", turn.prompt));
         lock(&self.0.seen).push(Seen {
             run: turn.run,
-            authority: turn.authority.clone(),
+            authority: turn.authority.authority().clone(),
             depth: turn.depth,
             window: turn.window,
             instructions: turn.profile.instructions.clone(),
             options: turn.options.clone(),
             history: turn.history.clone(),
             prompt: turn.prompt.clone(),
-            input: turn.input.clone(),
+            input: turn.input.to_vec(),
         });
         if turn.prompt.starts_with(NEWS) {
             // The words in it were another run's.

@@ -1,5 +1,7 @@
 //! Who a task is: what binding, clearing and resetting mean, and that nobody else is told.
 
+use std::sync::Arc;
+
 use std::path::Path;
 
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
@@ -50,7 +52,7 @@ pub(super) fn turn(platform: &str, key: &str, window: DeliveryWindow) -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority::default(),
+        authority: Arc::new(Authority::default().freeze()),
         return_to: ReturnAddress {
             address,
             requester,
@@ -61,7 +63,7 @@ pub(super) fn turn(platform: &str, key: &str, window: DeliveryWindow) -> Turn {
         window,
         depth: 0,
         history: Vec::new(),
-        input: Vec::new(),
+        input: Arc::default(),
         prompt: String::new(),
         state: talaria_domain::scope::Snapshot::default(),
         config: serde_json::Map::default(),

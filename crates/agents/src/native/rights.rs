@@ -12,7 +12,7 @@ const NO_MODEL: &str = "this run may not use any model: its binding names none";
 /// Whether the model may be asked. A profile has one model, and its authority is what knows the name of it.
 pub(super) fn may_ask(turn: &Turn, host: &dyn Host) -> Result<(), Refusal> {
     let operation = ModelOperation::Stream.as_str();
-    let granted = turn.authority.grants.get(&ResourceKind::Model);
+    let granted = turn.authority.authority().grants.get(&ResourceKind::Model);
     let mut refusal = Refusal::new(RefusalCode::NotAllowed, NO_MODEL);
     for name in granted.into_iter().flat_map(|models| models.keys()) {
         match host.effects().check(ResourceKind::Model, name, operation) {

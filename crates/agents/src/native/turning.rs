@@ -111,7 +111,7 @@ impl<'a> Turning<'a> {
                 system: turn.profile.instructions.clone(),
                 history: &turn.history,
                 said: vec![asked],
-                tools: offered(&runner.tools, &turn.authority),
+                tools: offered(&runner.tools, turn.authority.authority()),
                 calls: Calls::Allowed,
                 manner: manner(turn),
                 options: turn.options.clone(),
@@ -266,7 +266,7 @@ impl<'a> Turning<'a> {
 
     /// A person's yes, where one is needed and the tool may be called at all.
     async fn consent(&self, call: &ToolCall) -> Result<Consent, Stopped> {
-        let (tools, authority) = (&self.runner.tools, &self.turn.authority);
+        let (tools, authority) = (&self.runner.tools, self.turn.authority.authority());
         let is_possible = decide(tools, authority, &call.tool).is_ok();
         if !is_possible || !self.runner.approve.contains(&call.tool) {
             return Ok(Consent::Given);
@@ -291,7 +291,11 @@ impl<'a> Turning<'a> {
 
     /// What the tool answers, and whether the run was stopped meanwhile.
     async fn perform(&self, call: &ToolCall) -> (ToolOutput, bool) {
-        let tool = match decide(&self.runner.tools, &self.turn.authority, &call.tool) {
+        let tool = match decide(
+            &self.runner.tools,
+            self.turn.authority.authority(),
+            &call.tool,
+        ) {
             Ok(tool) => tool,
             Err(refusal) => return (ToolOutput::refused(refusal), false),
         };

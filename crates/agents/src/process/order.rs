@@ -38,7 +38,7 @@ pub(super) fn order(turn: &Turn, runner: &Introduction, models: &[ModelOffer]) -
         state: state(turn),
         is_state_whole: turn.state.is_whole,
         scopes: turn.state.open.iter().map(|scope| scope.as_str()).collect(),
-        methods: methods::methods(&turn.authority, &turn.state.open),
+        methods: methods::methods(turn.authority.authority(), &turn.state.open),
         resources: resources(turn, models),
         config: Value::Object(turn.config.clone()),
         delivery: delivery(turn),
@@ -167,10 +167,15 @@ fn resources(turn: &Turn, models: &[ModelOffer]) -> Vec<Resource> {
         let model = models.find(|offer| offer.name == name)?;
         Some(model.model.window())
     };
-    let granted = turn.authority.grants.iter().flat_map(|(kind, grants)| {
-        let named = grants.iter();
-        named.map(move |(name, grant)| (*kind, name, &grant.operations))
-    });
+    let granted = turn
+        .authority
+        .authority()
+        .grants
+        .iter()
+        .flat_map(|(kind, grants)| {
+            let named = grants.iter();
+            named.map(move |(name, grant)| (*kind, name, &grant.operations))
+        });
     let others = granted.clone();
     let others = others.filter(|(kind, ..)| *kind != ResourceKind::File);
     let mut all: Vec<_> = others
@@ -181,8 +186,8 @@ fn resources(turn: &Turn, models: &[ModelOffer]) -> Vec<Resource> {
             operations: operations.clone(),
         })
         .collect();
-    let files = turn.authority.grants.get(&ResourceKind::File);
-    for event in &turn.input {
+    let files = turn.authority.authority().grants.get(&ResourceKind::File);
+    for event in turn.input.iter() {
         for (number, attachment) in attachments(event).iter().enumerate() {
             let grant = files.and_then(|files| files.get(&attachment.locator));
             all.extend(grant.map(|grant| Resource {

@@ -93,7 +93,7 @@ async fn it_starts_a_real_process_in_the_background_and_quotes_what_it_is_told_o
     let end = desk.book().ended(job).await;
     let mut woken = turn(&end.text, &allowed);
     let cause = InternalCause::JobEnded { job };
-    woken.input = vec![event(&woken, cause, &end.text)];
+    woken.input = [event(&woken, cause, &end.text)].into();
     let said = shown(&desk, &woken).await;
     assert!(
         said.starts_with("message: I was told:") && said.contains(&end.text),

@@ -114,10 +114,11 @@ async fn a_runner_is_told_how_much_a_model_can_be_shown() {
     let host = House::bare();
     let mut turn = turn(1, "show");
     let grant = talaria_domain::authority::Grant::of(["invoke"]);
-    turn.authority = turn
-        .authority
+    let granted = turn.authority.authority().clone();
+    let granted = granted
         .with(ResourceKind::Model, "main", grant.clone())
         .with(ResourceKind::Model, "gone", grant);
+    turn.authority = granted.freeze().into();
     assert_eq!(outside.run(&turn, &host).await, completed());
     let told = said(&host);
     let window = |name: &str| {

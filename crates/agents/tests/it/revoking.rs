@@ -1,5 +1,7 @@
 //! What is taken away from a run while it is under way counts at its next effect.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use talaria_domain::authority::{Authority, ResourceKind};
 use talaria_domain::effects::Answer;
@@ -96,7 +98,7 @@ async fn every_model_call_and_every_tool_is_checked_once() {
 async fn a_run_without_a_model_asks_none() {
     let server = Server::with([Reply::events(&HELLO)]).await;
     let turn = Turn {
-        authority: Authority::default(),
+        authority: Arc::new(Authority::default().freeze()),
         ..turn("go", &[])
     };
     let host = Recorder::new();

@@ -57,7 +57,7 @@ async fn whoever_hears_it_grow_is_streamed_to() {
     let mut together = awaited("hi", &[]);
     let mut heard = together.input[0].clone();
     heard.kind = EventKind::Message(Content::default());
-    together.input.push(heard);
+    together.input = [together.input[0].clone(), heard].into();
     take(&server, &together).await;
     take(&server, &turn("hi", &[])).await;
     assert_eq!(streams(&server), [(true, true), (true, true)]);

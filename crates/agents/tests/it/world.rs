@@ -279,7 +279,7 @@ pub(crate) fn turn(prompt: &str, allowed: &[&str]) -> Turn {
     Turn {
         run: RunId::from_bytes([7; 16]),
         profile: profile(),
-        authority: allowing(allowed),
+        authority: Arc::new(allowing(allowed).freeze()),
         return_to: ReturnAddress {
             address,
             requester,
@@ -290,7 +290,7 @@ pub(crate) fn turn(prompt: &str, allowed: &[&str]) -> Turn {
         window: DeliveryWindow::Always,
         depth: 0,
         history: Vec::new(),
-        input: Vec::new(),
+        input: Arc::default(),
         prompt: prompt.to_owned(),
         state: talaria_domain::scope::Snapshot::default(),
         config: serde_json::Map::default(),
@@ -325,7 +325,7 @@ pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
         received_at: Timestamp::ZERO,
     };
     Turn {
-        input: vec![event],
+        input: [event].into(),
         options: serde_json::from_value(options).unwrap(),
         ..turn
     }
@@ -334,10 +334,10 @@ pub(crate) fn wishing(prompt: &str, pictures: &[&str], options: Value) -> Turn {
 /// A turn whose end somebody waits for, and hears nothing of it before.
 pub(crate) fn awaited(prompt: &str, allowed: &[&str]) -> Turn {
     let mut turn = Turn {
-        authority: allowing(allowed),
+        authority: Arc::new(allowing(allowed).freeze()),
         ..wishing(prompt, &[], Value::Object(serde_json::Map::default()))
     };
-    if let EventKind::Message(content) = &mut turn.input[0].kind {
+    if let EventKind::Message(content) = &mut Arc::make_mut(&mut turn.input)[0].kind {
         content.wishes = Some(Box::new(Wishes {
             hearing: Hearing::AtItsEnd,
             ..Wishes::default()
@@ -348,7 +348,7 @@ pub(crate) fn awaited(prompt: &str, allowed: &[&str]) -> Turn {
 
 /// The same turn, with its files fetched like this.
 pub(crate) fn with_kept(mut turn: Turn, kept: Vec<Kept>) -> Turn {
-    if let EventKind::Message(content) = &mut turn.input[0].kind {
+    if let EventKind::Message(content) = &mut Arc::make_mut(&mut turn.input)[0].kind {
         for (attachment, kept) in content.attachments.iter_mut().zip(kept) {
             attachment.kept = Some(kept);
         }

@@ -9,7 +9,7 @@ use super::{Authority, Grant, ResourceKind, Right};
 
 /// An authority that is asked at every effect. It has copies of its own: whatever it was made from can change, and
 /// it does not.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Frozen {
     authority: Authority,
     /// In the order of [`ResourceKind::ALL`].
@@ -22,7 +22,7 @@ pub struct Frozen {
 type ByName = HashMap<Box<str>, Held>;
 
 /// What a name stands for: its operations as bits, and where its grant is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Held {
     operations: u16,
     grant: u32,

@@ -61,9 +61,9 @@ pub(crate) struct Begun {
     pub(crate) lease: Lease,
     pub(crate) row: InboxRow,
     /// The event and what was merged into it, in order.
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Arc<[Event]>,
     /// The same with their files, once those were fetched.
-    pub(crate) fetched: OnceLock<Vec<Event>>,
+    pub(crate) fetched: OnceLock<Arc<[Event]>>,
     pub(crate) run: RunId,
     /// The profile, with the runner and the authority that its binding gives it.
     pub(crate) profile: Arc<ProfileSettings>,
@@ -170,11 +170,11 @@ impl Begun {
 
     /// What is said now, as the model is told.
     pub(crate) fn prompt(&self) -> String {
-        envelope::prompt(self.input(), self.company)
+        envelope::prompt(self.input().iter(), self.company)
     }
 
     /// The event and what was merged into it, with their files as far as those were fetched.
-    pub(crate) fn input(&self) -> &[Event] {
+    pub(crate) fn input(&self) -> &Arc<[Event]> {
         self.fetched.get().unwrap_or(&self.events)
     }
 
@@ -372,7 +372,7 @@ fn gather(
     }
     let errand = delegation::errand_of(tx, row)?;
     let errand = errand.map(|errand| errand.within(&chosen.authority));
-    let mut begun = assemble(claimed, events, chosen, key);
+    let mut begun = assemble(claimed, events.into(), chosen, key);
     if let Some(errand) = &errand {
         begun.authority = Kept::from(errand.authority.clone());
     }
@@ -387,7 +387,7 @@ fn gather(
 /// What is known of a turn without the ledger.
 fn assemble(
     claimed: Claimed,
-    events: Vec<Event>,
+    events: Arc<[Event]>,
     chosen: Chosen,
     (key, key_id): (&SessionKey, SessionKeyId),
 ) -> Begun {

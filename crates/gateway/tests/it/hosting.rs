@@ -279,7 +279,8 @@ async fn what_a_run_may_is_stored_with_it_when_it_is_admitted() {
     );
     let given = clerk.turns.lock().unwrap().pop().unwrap();
     assert_eq!(
-        given.authority, *authority,
+        *given.authority.authority(),
+        *authority,
         "and the runner is told the same"
     );
     assert_eq!(given.config["desk"], 4);

@@ -295,9 +295,21 @@ async fn a_right_and_what_is_remembered_can_be_taken_away_too() {
     world.crash().await;
     world.passes(SOON).await;
     let again = foreman.seen().pop().unwrap();
-    assert!(!again.authority.rights.contains(&Right::HistoryPage));
-    assert!(again.authority.rights.contains(&Right::EventGet));
-    assert!(again.state.open.is_empty() && !again.authority.state.is_usable());
+    assert!(
+        !again
+            .authority
+            .authority()
+            .rights
+            .contains(&Right::HistoryPage)
+    );
+    assert!(
+        again
+            .authority
+            .authority()
+            .rights
+            .contains(&Right::EventGet)
+    );
+    assert!(again.state.open.is_empty() && !again.authority.authority().state.is_usable());
     foreman.go.add_permits(1);
     world.passes(SOON).await;
     assert_eq!(world.sees("ada"), [ALLOWED]);

@@ -303,7 +303,7 @@ both_engines! {
             })
         }).await;
         let newest: Vec<Turn> = (0..2_001).map(|_| Turn::of(world)).collect();
-        newest.iter().for_each(|turn| expected.insert(0, turn.admission.id));
+        expected.splice(0..0, newest.iter().rev().map(|turn| turn.admission.id));
         world.write(move |tx| {
             let (first, rest) = newest.split_first().unwrap();
             first.write(tx)?;

@@ -41,7 +41,7 @@ fn value(turn: &Turn, variable: Variable) -> String {
 #[test]
 fn a_turn_sets_every_variable_of_its_session() {
     let mut turn = turn("example", "key", DeliveryWindow::Always);
-    turn.input = vec![event(&turn, said(), Some("m1"))];
+    turn.input = [event(&turn, said(), Some("m1"))].into();
     let table = [
         (Variable::Platform, "example"),
         (Variable::Source, "message"),
@@ -93,7 +93,7 @@ fn the_message_is_the_last_one_that_was_said_else_the_anchor() {
         (vec![wake], "anchor"),
         (vec![], "anchor"),
     ] {
-        turn.input = input;
+        turn.input = input.into();
         assert_eq!(value(&turn, Variable::MessageId), expected);
     }
 }
@@ -116,7 +116,7 @@ fn the_source_is_what_began_the_turn() {
         ),
         (internal(InternalCause::Board), "board"),
     ] {
-        turn.input = vec![event(&turn, kind, None)];
+        turn.input = [event(&turn, kind, None)].into();
         assert_eq!(value(&turn, Variable::Source), expected);
     }
 }
@@ -133,9 +133,9 @@ fn whoever_works_at_a_time_knows_where_the_answer_goes_by_itself() {
         let slot = context.slot(Variable::CronChatId);
         matches!(slot, Slot::Set(chat) if chat == turn.return_to.address.chat.as_str())
     };
-    turn.input = vec![event(&turn, said(), None)];
+    turn.input = [event(&turn, said(), None)].into();
     assert!(!cron(&turn), "a person asks");
-    turn.input = vec![event(&turn, planned, None)];
+    turn.input = [event(&turn, planned, None)].into();
     assert!(cron(&turn));
 }
 
@@ -150,7 +150,7 @@ fn late_delivery_is_what_the_conversation_says_when_the_turn_is_asked_for() {
         (DeliveryWindow::Never, false),
     ] {
         let mut turn = turn("example", "key", window);
-        turn.input = vec![event(&turn, said(), None)];
+        turn.input = [event(&turn, said(), None)].into();
         let context = Context::of_turn(&turn);
         assert_eq!(context.supports_async_delivery(), expected, "{window:?}");
     }

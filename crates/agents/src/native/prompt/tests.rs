@@ -1,5 +1,7 @@
 //! What a turn begins with.
 
+use std::sync::Arc;
+
 use std::path::Path;
 
 use talaria_domain::address::{Address, ChatKind, ReturnAddress};
@@ -63,7 +65,7 @@ fn turn(depth: u32, history: Vec<Said>, kinds: Vec<EventKind>) -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority::default(),
+        authority: Arc::new(Authority::default().freeze()),
         return_to: place(),
         session_key: "key".to_owned(),
         window: DeliveryWindow::Always,

@@ -1,5 +1,7 @@
 //! What a runner is told of a turn, and what it is not.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use talaria_domain::address::{ChatKind, ReturnAddress};
@@ -70,7 +72,7 @@ fn turn(locators: &[&str]) -> Turn {
             sharing: Sharing::default(),
             state: StatePolicy::default(),
         },
-        authority: Authority::default(),
+        authority: Arc::new(Authority::default().freeze()),
         return_to: ReturnAddress {
             address: event.address.clone(),
             requester: event.principal.clone(),
@@ -84,7 +86,7 @@ fn turn(locators: &[&str]) -> Turn {
         options: BTreeMap::new(),
         depth: 0,
         history: Vec::new(),
-        input: vec![event],
+        input: [event].into(),
         prompt: "hello".to_owned(),
     }
 }
@@ -160,11 +162,11 @@ fn an_event_is_told_without_what_only_the_gateway_needs() {
 #[test]
 fn an_event_without_words_is_told_without_any() {
     let mut turn = turn(&[]);
-    turn.input[0].kind = EventKind::Membership {
+    Arc::make_mut(&mut turn.input)[0].kind = EventKind::Membership {
         change: MembershipChange::Joined,
         about: MembershipSubject::Other,
     };
-    turn.input[0].message = None;
+    Arc::make_mut(&mut turn.input)[0].message = None;
     turn.prompt = String::new();
     let told = told(&turn, &[]);
     assert_eq!(told["event"]["kind"], "membership");
@@ -173,7 +175,7 @@ fn an_event_without_words_is_told_without_any() {
         (&json!(""), &json!(""))
     );
     assert_eq!(told["event"]["sender"], "ada", "and who it was is there");
-    turn.input.clear();
+    turn.input = Arc::default();
     let told = self::told(&turn, &[]);
     assert_eq!(told["event"], Value::Null);
     assert_eq!(told["input"]["events"], json!([]));
@@ -183,11 +185,12 @@ fn an_event_without_words_is_told_without_any() {
 fn resources_are_what_may_be_used_and_nothing_of_what_is_remembered() {
     let mut turn = turn(&[]);
     let everything = Grant::of(["invoke", "call", "get", "read", "retrieve"]);
-    for kind in ResourceKind::ALL {
-        turn.authority =
-            turn.authority
-                .with(kind, "it", everything.clone().pinned_to("secret place"));
-    }
+    let granted = ResourceKind::ALL
+        .into_iter()
+        .fold(Authority::default(), |all, kind| {
+            all.with(kind, "it", everything.clone().pinned_to("secret place"))
+        });
+    turn.authority = Arc::new(granted.freeze());
     turn.state.open = StateScope::ALL.into();
     let told = told(&turn, &[]);
     let resources = told["resources"].as_array().unwrap();
@@ -249,11 +252,12 @@ fn a_turn_is_told_with_all_that_belongs_to_it() {
     turn.config.insert("tone".to_owned(), json!("dry"));
     let actor = turn.state.scopes.get_mut(&StateScope::Actor).unwrap();
     actor.insert("name".to_owned(), json!("Ada"));
-    turn.authority = Authority::default().with(
+    let granted = Authority::default().with(
         ResourceKind::Tool,
         "terminal",
         Grant::of(["call"]).pinned_to("built in: terminal"),
     );
+    turn.authority = Arc::new(granted.freeze());
     let told = told(&turn, &[]);
     assert_eq!(told["run"], turn.run.to_string());
     assert_eq!(told["input"]["text"], "hello");
@@ -277,7 +281,8 @@ fn where_a_file_is_kept_is_nobody_s_business() {
     let secret = "https://files.example/token-s3cret/cat.png";
     let mut turn = turn(&[secret, "other"]);
     let grant = Grant::of(["read"]);
-    turn.authority = Authority::default().with(ResourceKind::File, secret, grant);
+    let granted = Authority::default().with(ResourceKind::File, secret, grant);
+    turn.authority = Arc::new(granted.freeze());
     let told = told(&turn, &[]);
     assert!(!told.to_string().contains("s3cret"), "{told}");
     let name = format!("{}/0", turn.input[0].id);

@@ -1,6 +1,9 @@
 //! Beginning a turn without the ledger, and writing the beginning down afterwards.
 
+use std::sync::Arc;
+
 use talaria_domain::capabilities::Capability;
+use talaria_domain::event::Event;
 use talaria_domain::run::RunEvent;
 use talaria_store::inbox::{self, Arrival};
 use talaria_store::leases::{self, Lease, LeaseName};
@@ -24,7 +27,7 @@ pub(crate) fn begin(shared: &Shared, arrival: &Arrival) -> Option<Box<Begun>> {
         return None;
     }
     let key = opening.key();
-    let events = vec![event.clone()];
+    let events: Arc<[Event]> = [event.clone()].into();
     let chosen = shared
         .settings
         .bindings
