@@ -104,13 +104,19 @@ pub struct Tail {
     pub last: i64,
 }
 
+/// Where a key with a row leads.
+macro_rules! led {
+    () => {
+        "SELECT k.session_id, s.key_id, s.owner, s.last_seq
+         FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
+         WHERE k.key_id = ?1 AND k.session_id IS NOT NULL"
+    };
+}
+
 /// The session that a key leads to, and what can be known about it on the way; makes the first one.
 pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
     let key = opening.key_id;
-    let sql = "SELECT k.session_id, s.key_id, s.owner, s.last_seq
-               FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
-               WHERE k.key_id = ?1 AND k.session_id IS NOT NULL";
-    let known = tx.row(sql, bind![key], |row| {
+    let read = |row: &Row<'_>| {
         Ok(Led {
             session: row.get(0)?,
             is_new: false,
@@ -120,11 +126,20 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
                 last: row.get::<Option<_>>(3)?.unwrap_or(0),
             },
         })
-    })?;
-    if let Some(led) = known {
-        return Ok(led);
-    }
-    if let Some(led) = lead_by_implication(tx, key)? {
+    };
+    let led = match keys::implied_range(key) {
+        None => tx.row(led!(), bind![key], read),
+        Some((from, to)) => {
+            let sql = concat!(
+                led!(),
+                " UNION ALL ",
+                implied!("session_id, key_id, owner, last_seq"),
+                " AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key_id = ?1) LIMIT 1"
+            );
+            tx.row(sql, bind![key, from, to], read)
+        }
+    }?;
+    if let Some(led) = led {
         return Ok(led);
     }
     Ok(Led {
@@ -135,28 +150,6 @@ pub(crate) fn lead(tx: &mut Tx<'_>, opening: &Opening) -> Result<Led> {
             owner: opening.owner,
             last: 0,
         },
-    })
-}
-
-/// The session that a key leads to without a row of its own. Only where there is none: a row counts before that.
-fn lead_by_implication(tx: &mut Tx<'_>, key: SessionKeyId) -> Result<Option<Led>> {
-    let Some((from, to)) = keys::implied_range(key) else {
-        return Ok(None);
-    };
-    let sql = concat!(
-        implied!("session_id, owner, last_seq"),
-        " AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key_id = ?1)"
-    );
-    tx.row(sql, bind![key, from, to], |row| {
-        Ok(Led {
-            session: row.get(0)?,
-            is_new: false,
-            is_own: true,
-            tail: Tail {
-                owner: row.get(1)?,
-                last: row.get(2)?,
-            },
-        })
     })
 }
 
