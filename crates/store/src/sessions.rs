@@ -204,7 +204,8 @@ pub fn open_with(
     let own_chat = key.own_chat_of(*session);
     let own_chat = own_chat.as_ref().map(keys::write_own_chat).transpose()?;
     if own_chat.is_none() {
-        keys::record(tx, (*key_id, *session), key.json()?)?;
+        let is_new = keys::record(tx, (*key_id, *session), key.json()?)?;
+        found("key that leads nowhere", key_id.0, is_new.then_some(()))?;
     }
     let last = i64::try_from(entries).unwrap_or(i64::MAX);
     tx.execute(

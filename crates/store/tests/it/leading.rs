@@ -127,16 +127,29 @@ both_engines! {
     }
 
     async fn a_chat_that_is_named_otherwise_has_a_key_with_a_row(world) {
-        let session = world.id(SessionId::from_bytes);
-        let other = world.id(SessionId::from_bytes).to_string();
-        for chat in ["chat of ada", &other, &session.to_string().to_uppercase()] {
+        let names: [fn(SessionId) -> String; 3] = [
+            |_| "chat of ada".to_owned(),
+            |_| "0198c0de-0000-7000-8000-000000000001".to_owned(),
+            |own| own.to_string().to_uppercase(),
+        ];
+        for chat_of in names {
             let session = world.id(SessionId::from_bytes);
             let before = rows(world).await;
-            let opening = opening_of(world, chat, session);
+            let opening = opening_of(world, &chat_of(session), session);
             opens(world, &opening).await;
             assert_eq!(rows(world).await, before + 1);
             assert_eq!(led(world, &opening).await, session);
         }
+    }
+
+    async fn a_chat_that_leads_elsewhere_is_not_led_to_it(world) {
+        let first = world.id(SessionId::from_bytes);
+        let opening = opening_of(world, "chat of ada", first);
+        opens(world, &opening).await;
+        let (again, at) = (later(world, &opening), world.now());
+        let refused = world.refusal(move |tx| sessions::open_with(tx, &again, 0, at)).await;
+        assert!(matches!(refused, StoreError::NotFound { .. }), "{refused}");
+        assert_eq!(led(world, &opening).await, first);
     }
 
     async fn a_chat_that_moves_on_has_a_row_that_counts(world) {
