@@ -193,7 +193,7 @@ impl Ledger {
                     .await
                     .map_err(|_| StoreError::Closed)?;
                 drop(queue);
-                answer.await.map_err(|_| StoreError::Closed)?
+                answer.await.map_err(|_| StoreError::Closed)?.result
             }
         }
     }

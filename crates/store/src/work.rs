@@ -1,6 +1,8 @@
 //! A closure on its way to an engine. [`Work`] erases its type so that one queue carries them all; the caller
 //! waits for the answer, which is given only after the commit that holds the closure's effects. A caller that asked ahead
 //! hears the value before that, as soon as the closure has run, and afterwards whether it stays.
+//!
+//! The closure goes back with the answer: what is in it is freed by whoever made it, and not by the one writer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -35,14 +37,20 @@ pub(crate) struct Job {
     pub(crate) work: BoxedWork,
 }
 
+/// What a caller is told, and the closure that is done with.
+pub(crate) struct Answer<F, T> {
+    pub(crate) result: Result<T>,
+    _closure: F,
+}
+
 struct Pending<F, T> {
     closure: F,
     value: Option<T>,
-    reply: oneshot::Sender<Result<T>>,
+    reply: oneshot::Sender<Answer<F, T>>,
 }
 
 /// Wraps a closure and the place where its answer will be.
-pub(crate) fn pending<F, T>(closure: F) -> (BoxedWork, oneshot::Receiver<Result<T>>)
+pub(crate) fn pending<F, T>(closure: F) -> (BoxedWork, oneshot::Receiver<Answer<F, T>>)
 where
     F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
     T: Send + 'static,
@@ -71,9 +79,17 @@ where
     fn foretell(&mut self) {}
 
     fn answer(self: Box<Self>, committed: Result<()>) {
-        let Self { value, reply, .. } = *self;
+        let Self {
+            closure,
+            value,
+            reply,
+        } = *self;
+        let answer = Answer {
+            result: committed.and_then(|()| value.ok_or_else(not_run)),
+            _closure: closure,
+        };
         // A caller that stopped waiting does not undo the commit.
-        drop(reply.send(committed.and_then(|()| value.ok_or_else(not_run))));
+        drop(reply.send(answer));
     }
 }
 
@@ -115,7 +131,7 @@ struct Told<F, T> {
     value: Option<T>,
     /// Where the value is told ahead, until it was.
     ahead: Option<oneshot::Sender<Result<T>>>,
-    reply: oneshot::Sender<Result<Committed<T>>>,
+    reply: oneshot::Sender<Answer<F, Committed<T>>>,
 }
 
 /// Wraps a closure, the place where its value will be, and the one where it is said whether that stays.
@@ -132,7 +148,7 @@ where
         ahead: Some(ahead),
         reply,
     };
-    let commit = async move { answer.await.map_err(|_| StoreError::Closed)? };
+    let commit = async move { answer.await.map_err(|_| StoreError::Closed)?.result };
     (Box::new(work), told, Commit(Box::pin(commit)))
 }
 
@@ -158,16 +174,20 @@ where
             self.foretell();
         }
         let Self {
+            closure,
             value,
             ahead,
             reply,
-            ..
         } = *self;
         match (committed, ahead) {
             (Err(error), Some(ahead)) => drop(ahead.send(Err(error))),
             (committed, _) => {
                 let became = value.map_or(Committed::AsTold, Committed::Anew);
-                drop(reply.send(committed.map(|()| became)));
+                let answer = Answer {
+                    result: committed.map(|()| became),
+                    _closure: closure,
+                };
+                drop(reply.send(answer));
             }
         }
     }
