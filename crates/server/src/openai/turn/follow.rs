@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use talaria_domain::ids::{EventId, ReplyId, RunId};
 use talaria_domain::live::{Happening, Watch};
 use talaria_domain::run::{Finish, RunEvent, RunOutcome, Usage};
@@ -218,6 +219,10 @@ impl Follower {
 
     /// Waits until something happens.
     async fn listen(&mut self) {
+        // What was told already needs neither a timer nor an ear for the gateway's end, which all who wait share.
+        if let Some(Some(happening)) = self.watch.next().now_or_never() {
+            return self.hear(happening);
+        }
         let heard = tokio::select! {
             biased;
             () = self.app.stop.cancelled() => None,
