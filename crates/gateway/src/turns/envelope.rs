@@ -17,22 +17,24 @@ pub enum Company {
 
 /// Events as one text.
 pub fn prompt<'a>(events: impl IntoIterator<Item = &'a Event>, company: Company) -> String {
-    let each: Vec<String> = events
-        .into_iter()
-        .map(|event| one(event, company))
-        .collect();
-    each.join("\n\n")
+    let mut text = String::new();
+    for (number, event) in events.into_iter().enumerate() {
+        if number > 0 {
+            text.push_str("\n\n");
+        }
+        one(&mut text, event, company);
+    }
+    text
 }
 
-fn one(event: &Event, company: Company) -> String {
-    let mut text = String::new();
+fn one(text: &mut String, event: &Event, company: Company) {
     match &event.kind {
         EventKind::Message(content) | EventKind::Edited(content) => {
             if company == Company::Shared {
                 // Writing to a string cannot fail.
                 write!(text, "[{}] ", name(&event.principal)).unwrap_or_default();
             }
-            text.push_str(&said(content));
+            said(text, content);
         }
         EventKind::Internal { text: told, .. } => text.push_str(told),
         EventKind::Command { name, arguments } => {
@@ -42,21 +44,19 @@ fn one(event: &Event, company: Company) -> String {
         // An answer is told by whoever asked.
         EventKind::Pressed { .. } | EventKind::Membership { .. } => {}
     }
-    text
 }
 
-fn said(content: &Content) -> String {
-    let mut text = String::new();
+fn said(text: &mut String, content: &Content) {
+    let before = text.len();
     if let Some(quote) = &content.quote {
         text.push_str(&quoted(quote));
     }
     text.push_str(&content.text);
     for attachment in &content.attachments {
-        let gap = if text.is_empty() { "" } else { "\n" };
+        let gap = if text.len() == before { "" } else { "\n" };
         // Writing to a string cannot fail.
         write!(text, "{gap}[{}]", attached(attachment)).unwrap_or_default();
     }
-    text
 }
 
 fn quoted(quote: &Quote) -> String {
