@@ -2,6 +2,7 @@
 //! against the run's frozen authority at the moment it happens, so that a revocation counts at once; a refusal has a
 //! code for programs and a sentence for people.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,8 @@ use crate::scope::StateScope;
 /// What a run may do through its host.
 pub trait Effects: Send + Sync {
     /// The grant for one operation on one resource, if the run has it now.
-    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Result<Grant, Refusal>;
+    fn check(&self, kind: ResourceKind, name: &str, operation: &str)
+    -> Result<Arc<Grant>, Refusal>;
 
     /// Reads or changes what is remembered.
     fn remember(

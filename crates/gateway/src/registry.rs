@@ -129,7 +129,7 @@ impl ActiveRun {
         kind: ResourceKind,
         name: &str,
         operation: &str,
-    ) -> Result<&Grant, Refusal> {
+    ) -> Result<&Arc<Grant>, Refusal> {
         self.is_under_way()?;
         let grant = self.with.authority.grant(kind, name, operation);
         let is_left = || !self.has_lost(|revoked| revoked.has(kind, name, operation));

@@ -174,12 +174,17 @@ impl Host for House {
 }
 
 impl Effects for House {
-    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Result<Grant, Refusal> {
+    fn check(
+        &self,
+        kind: ResourceKind,
+        name: &str,
+        operation: &str,
+    ) -> Result<Arc<Grant>, Refusal> {
         let authority = self.authority.lock().unwrap();
         let grant = authority.grants.get(&kind).and_then(|all| all.get(name));
         let grant = grant.filter(|grant| grant.operations.contains(operation));
         let refusal = || Self::refuse(RefusalCode::NotAllowed, "this run may not do that");
-        grant.cloned().ok_or_else(refusal)
+        grant.cloned().map(Arc::new).ok_or_else(refusal)
     }
 
     fn remember(

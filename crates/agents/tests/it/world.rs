@@ -224,7 +224,12 @@ impl Person {
 }
 
 impl Effects for Person {
-    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Result<Grant, Refusal> {
+    fn check(
+        &self,
+        kind: ResourceKind,
+        name: &str,
+        operation: &str,
+    ) -> Result<Arc<Grant>, Refusal> {
         let mut checked = self.checked.lock().unwrap();
         let before = checked.iter().filter(|(it, _)| *it == kind).count();
         checked.push((kind, name.to_owned()));
@@ -233,7 +238,7 @@ impl Effects for Person {
                 let reason = format!("{name:?} was taken away from this run");
                 Err(Refusal::new(RefusalCode::NotAllowed, reason))
             }
-            _ => Ok(Grant::of([operation])),
+            _ => Ok(Grant::of([operation]).into()),
         }
     }
 

@@ -2,6 +2,7 @@
 //! was granted; nothing here can add anything.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub struct Frozen {
     /// In the order of [`ResourceKind::ALL`].
     by_name: [ByName; 5],
     /// The grants themselves, out of the way: most questions need none of what is in them.
-    grants: Vec<Grant>,
+    grants: Vec<Arc<Grant>>,
 }
 
 /// Small entries: with many runs under way, what a question costs is what it brings into the cache.
@@ -66,7 +67,7 @@ impl Frozen {
                     operations: bits(grant),
                     grant: u32::try_from(all.len()).unwrap_or(u32::MAX),
                 };
-                all.push(grant.clone());
+                all.push(Arc::new(grant.clone()));
                 (name.as_str().into(), held)
             });
             held.collect()
@@ -84,7 +85,7 @@ impl Frozen {
     }
 
     /// The grant for one operation on one resource, if there is one.
-    pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Grant> {
+    pub fn grant(&self, kind: ResourceKind, name: &str, operation: &str) -> Option<&Arc<Grant>> {
         let held = self.of_kind(kind).get(name)?;
         let grant = self.grants.get(usize::try_from(held.grant).ok()?)?;
         let is_granted = match bit(operation) {

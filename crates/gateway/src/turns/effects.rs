@@ -34,8 +34,8 @@ const MOST_LINES: usize = 100;
 type Done<T> = std::result::Result<T, Refusal>;
 
 impl Effects for TurnHost {
-    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Done<Grant> {
-        let grant = self.active.check(kind, name, operation)?.clone();
+    fn check(&self, kind: ResourceKind, name: &str, operation: &str) -> Done<Arc<Grant>> {
+        let grant = Arc::clone(self.active.check(kind, name, operation)?);
         self.active.touch(self.shared.now());
         Ok(grant)
     }

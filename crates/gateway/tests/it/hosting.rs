@@ -118,7 +118,7 @@ fn remembered(answer: Result<MemoryAnswer, Refusal>) -> String {
 
 fn called(effects: &dyn Effects, tool: &str) -> String {
     match effects.check(ResourceKind::Tool, tool, "call") {
-        Ok(grant) => format!("called {}", grant.pinned.unwrap_or_default()),
+        Ok(grant) => format!("called {}", grant.pinned.as_deref().unwrap_or_default()),
         Err(refusal) => refused(&refusal),
     }
 }
