@@ -2,6 +2,7 @@
 //! records them, lanes order them; nobody looks at the wire again afterwards.
 
 use std::collections::BTreeMap;
+use std::ops::Not;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -146,16 +147,19 @@ pub struct Content {
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wishes {
     /// Instructions that come after the profile's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// What was said before, as the program remembers it; it stands in the place of our transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Said>>,
     /// For the model, under the names that OpenAI gave them: `max_tokens`, `temperature`, `stop`, `response_format`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, Json>,
     /// For how long the program can be reached, wherever its conversation is.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<DeliveryWindow>,
     /// Whether the program can be asked something while the turn runs, and knows how to answer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub may_be_asked: bool,
     /// When the program hears of the turn.
     #[serde(default, skip_serializing_if = "Hearing::is_left")]

@@ -2,6 +2,8 @@
 //! only then is the platform told "got it". A lane claims its events in order under a lease; each ends in a named
 //! state, and what is given up becomes a dead letter.
 
+mod rest;
+
 use talaria_domain::clock::Timestamp;
 use talaria_domain::event::{Event, EventKind};
 use talaria_domain::ids::{DeadId, EventId, RunId, SessionId};
@@ -16,8 +18,10 @@ use crate::error::{Conflict, Result};
 use crate::leases::{self, Lease, LeaseName};
 use crate::sessions::{self, Led, Opening};
 use crate::tx::{Row, Tx};
-use crate::value::to_json;
 use crate::wake::Wake;
+
+pub(crate) use self::rest::event_columns;
+pub use self::rest::read as read_event;
 
 /// What became of an event that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,26 +69,29 @@ pub struct InboxRow {
 
 macro_rules! columns {
     () => {
-        "event, session_id, seq, state, attempts, epoch, run_id, merged_into, reason, busy, not_before"
+        concat!(
+            event_columns!(),
+            ", session_id, seq, state, attempts, epoch, run_id, merged_into, reason, busy, not_before"
+        )
     };
 }
 
 fn read(row: &Row<'_>) -> Result<InboxRow> {
     Ok(InboxRow {
-        event: row.json(0)?,
-        session: row.get(1)?,
-        seq: row.get(2)?,
-        state: row.state(3)?,
-        attempts: row.get(4)?,
-        epoch: row.get(5)?,
-        run: row.get(6)?,
-        merged_into: row.get(7)?,
-        reason: row.get(8)?,
+        event: read_event(row, 0)?,
+        session: row.get(5)?,
+        seq: row.get(6)?,
+        state: row.state(7)?,
+        attempts: row.get(8)?,
+        epoch: row.get(9)?,
+        run: row.get(10)?,
+        merged_into: row.get(11)?,
+        reason: row.get(12)?,
         busy: row
-            .get::<Option<String>>(9)?
+            .get::<Option<String>>(13)?
             .as_deref()
             .and_then(BusyPolicy::parse),
-        not_before: row.get(10)?,
+        not_before: row.get(14)?,
     })
 }
 
@@ -101,7 +108,7 @@ impl Arrival {
     /// What arrived, and the conversation it opens or goes on with.
     pub fn of(event: Event, opening: Opening) -> Result<Self> {
         Ok(Self {
-            json: to_json(&event)?,
+            json: rest::write(&event)?,
             event,
             opening,
             not_before: Timestamp::ZERO,
@@ -129,7 +136,7 @@ impl Arrival {
         &self.event
     }
 
-    /// The same, as the ledger keeps it.
+    /// What the ledger keeps of it beside its columns.
     pub(crate) const fn json(&self) -> &String {
         &self.json
     }
@@ -263,7 +270,7 @@ pub fn record_pinned(tx: &mut Tx<'_>, event: &Event, session: SessionId) -> Resu
     if let Some(first) = dedupe::record(tx, event.dedupe, event.id)? {
         return Ok(Recorded::Duplicate { first });
     }
-    insert(tx, (event, &to_json(event)?), session, Timestamp::ZERO)
+    insert(tx, (event, &rest::write(event)?), session, Timestamp::ZERO)
 }
 
 fn insert(

@@ -15,7 +15,7 @@ use talaria_domain::run::{RunEvent, RunOutcome};
 
 use crate::bind;
 use crate::error::Result;
-use crate::inbox::Arrival;
+use crate::inbox::{self, Arrival, event_columns};
 use crate::outbox::Reply;
 use crate::runs::{Admission, Conclusion, Run};
 use crate::tx::{Row, Tx};
@@ -115,38 +115,42 @@ pub fn record(
     Ok(())
 }
 
-/// Where the answers of a turn go whose event and profile are in the first two columns.
+/// Where the answers of a turn go whose event and profile are in the first columns.
 fn return_to(row: &Row<'_>) -> Result<ReturnAddress> {
-    let event: Event = row.json(0)?;
+    let event = inbox::read_event(row, 0)?;
     Ok(ReturnAddress {
         session: event.id.opens(),
         address: event.address,
         requester: event.principal,
-        profile: ProfileName::from(row.get::<String>(1)?),
+        profile: ProfileName::from(row.get::<String>(5)?),
     })
 }
 
 /// The run of a whole turn.
 pub(crate) fn run(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.row(
-        "SELECT event, profile, event_id, runner, epoch, authority, outcome, received_at, ended_at FROM inbox
-         WHERE event_id = ?1 AND outcome IS NOT NULL",
+        concat!(
+            "SELECT ",
+            event_columns!(),
+            ", profile, runner, epoch, authority, outcome, ended_at FROM inbox
+             WHERE event_id = ?1 AND outcome IS NOT NULL"
+        ),
         bind![id],
         |row| {
             let return_to = return_to(row)?;
             Ok(Run {
                 id,
                 session: return_to.session,
-                event: row.get(2)?,
-                runner: row.get(3)?,
+                event: row.get(1)?,
+                runner: row.get(6)?,
                 state: RunState::Completed,
-                epoch: row.get(4)?,
+                epoch: row.get(7)?,
                 attempt: 1,
-                authority: row.json(5)?,
+                authority: row.json(8)?,
                 return_to,
-                outcome: Some(row.json(6)?),
-                created_at: row.get(7)?,
-                active_at: row.get(8)?,
+                outcome: Some(row.json(9)?),
+                created_at: row.get(4)?,
+                active_at: row.get(10)?,
             })
         },
     )
@@ -171,18 +175,22 @@ pub(crate) fn ending(
 /// The answer of a whole turn, if it has one.
 pub(crate) fn reply(tx: &mut Tx<'_>, id: ReplyId) -> Result<Option<Reply>> {
     tx.row(
-        "SELECT event, profile, run_id, answer FROM inbox WHERE event_id = ?1 AND answer IS NOT NULL",
+        concat!(
+            "SELECT ",
+            event_columns!(),
+            ", profile, run_id, answer FROM inbox WHERE event_id = ?1 AND answer IS NOT NULL"
+        ),
         bind![id],
         |row| {
             let return_to = return_to(row)?;
             Ok(Reply {
                 id,
                 session: return_to.session,
-                run: row.get(2)?,
+                run: row.get(6)?,
                 kind: ReplyKind::Final,
                 state: ReplyState::Delivered,
                 return_to,
-                text: row.get(3)?,
+                text: row.get(7)?,
                 revision: 1,
             })
         },

@@ -15,7 +15,7 @@ use talaria_domain::machine::{
 use talaria_domain::schedule::Occurrence;
 use talaria_domain::session_key::SessionKeyId;
 use talaria_store::maintenance::integrity;
-use talaria_store::{Result, Row, Tx};
+use talaria_store::{Result, Row, Tx, inbox};
 
 /// What the ledger says.
 #[derive(Debug)]
@@ -310,20 +310,21 @@ fn map<K: Ord, V>(
 fn events(tx: &mut Tx<'_>) -> Result<BTreeMap<EventId, EventFact>> {
     map(
         tx,
-        "SELECT event_id, event, session_id, seq, state, attempts, merged_into, reason, ended_at, busy FROM inbox",
+        "SELECT event, event_id, dedupe_key, message, received_at, session_id, seq, state, attempts, merged_into, reason,
+             ended_at, busy FROM inbox",
         |row| {
             let fact = EventFact {
-                event: row.json(1)?,
-                session: row.get(2)?,
-                seq: row.get(3)?,
-                state: row.state(4)?,
-                attempts: row.get(5)?,
-                merged_into: row.get(6)?,
-                reason: row.get(7)?,
-                ended_at: row.get(8)?,
-                busy: row.get(9)?,
+                event: inbox::read_event(row, 0)?,
+                session: row.get(5)?,
+                seq: row.get(6)?,
+                state: row.state(7)?,
+                attempts: row.get(8)?,
+                merged_into: row.get(9)?,
+                reason: row.get(10)?,
+                ended_at: row.get(11)?,
+                busy: row.get(12)?,
             };
-            Ok((row.get(0)?, fact))
+            Ok((row.get(1)?, fact))
         },
     )
 }

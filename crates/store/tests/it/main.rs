@@ -13,6 +13,7 @@ mod world;
 mod accepting;
 mod asking;
 mod batching;
+mod events_kept;
 mod fencing;
 mod forgetting;
 mod keeping_house;
