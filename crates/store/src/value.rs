@@ -37,7 +37,7 @@ pub enum Value<'a> {
 
 /// The text as both engines can store it: PostgreSQL has no NUL, so neither of them gets one.
 pub(crate) fn storable(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
         return Cow::Owned(text.replace('\0', "\u{fffd}"));
     }
     Cow::Borrowed(text)

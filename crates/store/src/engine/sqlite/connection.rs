@@ -101,13 +101,6 @@ impl SqliteConnection {
         classify(&self.path, error)
     }
 
-    /// An insert without the wish to hear the row's number. The engine knows it anyway; to return it, it would make a
-    /// table.
-    pub(super) fn plain(sql: &'static str) -> &'static str {
-        sql.split_once(" RETURNING ")
-            .map_or(sql, |(plain, _)| plain)
-    }
-
     /// The number of the last row that was inserted.
     pub(super) fn last_number(&self) -> i64 {
         self.raw.last_insert_rowid()

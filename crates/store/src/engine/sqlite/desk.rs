@@ -18,7 +18,16 @@ use crate::value::Value;
 /// A connection in the hands of one thread.
 pub(super) struct Desk<'c> {
     connection: &'c SqliteConnection,
-    held: BTreeMap<(usize, usize), CachedStatement<'c>>,
+    held: BTreeMap<(usize, usize, Form), CachedStatement<'c>>,
+}
+
+/// As what a text is prepared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// As it is.
+    Given,
+    /// Without the wish to hear the row's number. The engine knows it anyway; to return it, it would make a table.
+    Silent,
 }
 
 impl<'c> Desk<'c> {
@@ -35,11 +44,24 @@ impl<'c> Desk<'c> {
         self.execute(sql, &[]).map(drop)
     }
 
-    fn statement(&mut self, sql: &'static str) -> Result<&mut CachedStatement<'c>> {
-        match self.held.entry((sql.as_ptr().addr(), sql.len())) {
+    fn statement(&mut self, sql: &'static str, form: Form) -> Result<&mut CachedStatement<'c>> {
+        match self.held.entry((sql.as_ptr().addr(), sql.len(), form)) {
             Entry::Occupied(held) => Ok(held.into_mut()),
-            Entry::Vacant(free) => Ok(free.insert(self.connection.prepare(sql)?)),
+            Entry::Vacant(free) => {
+                let text = match form {
+                    Form::Given => sql,
+                    Form::Silent => sql
+                        .split_once(" RETURNING ")
+                        .map_or(sql, |(plain, _)| plain),
+                };
+                Ok(free.insert(self.connection.prepare(text)?))
+            }
         }
+    }
+
+    fn run(&mut self, sql: &'static str, form: Form, values: &[Value<'_>]) -> Result<u64> {
+        let connection = self.connection;
+        execute(self.statement(sql, form)?, values).map_err(|error| connection.classify(&error))
     }
 }
 
@@ -53,8 +75,7 @@ impl std::ops::Deref for Desk<'_> {
 
 impl Connection for Desk<'_> {
     fn execute(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<u64> {
-        let connection = self.connection;
-        execute(self.statement(sql)?, values).map_err(|error| connection.classify(&error))
+        self.run(sql, Form::Given, values)
     }
 
     fn query(
@@ -65,11 +86,11 @@ impl Connection for Desk<'_> {
     ) -> Result<()> {
         let connection = self.connection;
         let failed = |error| connection.classify(&error);
-        query(self.statement(sql)?, values, each, failed)
+        query(self.statement(sql, Form::Given)?, values, each, failed)
     }
 
     fn insert(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<i64> {
-        self.execute(SqliteConnection::plain(sql), values)?;
+        self.run(sql, Form::Silent, values)?;
         Ok(self.connection.last_number())
     }
 
