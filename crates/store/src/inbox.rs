@@ -137,7 +137,7 @@ impl Arrival {
     }
 
     /// What the ledger keeps of it beside its columns.
-    pub(crate) const fn json(&self) -> &String {
+    pub const fn json(&self) -> &String {
         &self.json
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use talaria_domain::event::Event;
 use talaria_domain::names::MessageId;
+use talaria_store::inbox::Arrival;
 
 use crate::load::Crowd;
 
@@ -13,7 +14,9 @@ const ROWS: usize = 64;
 
 const DEDUPE: &str =
     "INSERT INTO dedupe (dedupe_key, event_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-const CURRENT: &str = "SELECT session_id FROM session_keys WHERE key_id = ?1";
+const LED: &str = "SELECT k.session_id, s.key_id, s.owner, s.last_seq
+         FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
+         WHERE k.key_id = ?1 AND k.session_id IS NOT NULL";
 const INSERT: &str =
     "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
              not_before, received_at)
@@ -23,7 +26,7 @@ const INSERT: &str =
 fn check_texts() {
     let sources = [
         (DEDUPE, include_str!("../../src/dedupe.rs")),
-        (CURRENT, include_str!("../../src/sessions.rs")),
+        (LED, include_str!("../../src/sessions.rs")),
         (INSERT, include_str!("../../src/inbox.rs")),
     ];
     for (text, source) in sources {
@@ -43,11 +46,11 @@ struct Row {
 fn rows(people: &Crowd) -> Vec<Row> {
     let row = |who: String| {
         let (event, opening) = people.message_of(&who);
-        let (json, key) = (serde_json::to_string(&event).unwrap(), opening.key_id());
+        let arrival = Arrival::of(event, opening).unwrap();
         Row {
-            event,
-            json,
-            key: *key.0.as_bytes(),
+            event: arrival.event().clone(),
+            json: arrival.json().clone(),
+            key: *arrival.opening().key_id().0.as_bytes(),
         }
     };
     (0..ROWS).map(|_| row(people.anybody())).collect()
@@ -82,9 +85,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
     );
     let statement = |sql| connection.prepare_cached(sql).unwrap();
     statement(DEDUPE).execute((dedupe, id)).unwrap();
-    let session: [u8; 16] = statement(CURRENT)
-        .query_one((key,), |row| row.get(0))
-        .unwrap();
+    let session: [u8; 16] = statement(LED).query_one((key,), |row| row.get(0)).unwrap();
     let message = event.message.as_ref().map(MessageId::as_str);
     let kind = event.kind.as_str();
     let _seq: i64 = statement(INSERT)
@@ -98,7 +99,7 @@ fn sqlite_row(connection: &rusqlite::Connection, row: &Row) {
 pub(crate) fn postgres(url: &str, setup: &str, time: Duration, people: &Crowd) -> f64 {
     let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
     client.batch_execute(setup).unwrap();
-    let statements = [DEDUPE, CURRENT, INSERT].map(|sql| {
+    let statements = [DEDUPE, LED, INSERT].map(|sql| {
         client
             .prepare(&talaria_store::dialect::for_postgres(sql))
             .unwrap()
@@ -122,17 +123,14 @@ pub(crate) fn postgres(url: &str, setup: &str, time: Duration, people: &Crowd) -
 
 fn postgres_row(client: &mut postgres::Client, statements: &[postgres::Statement; 3], row: &Row) {
     let Row { event, json, key } = row;
-    let [dedupe, current, insert] = statements;
+    let [dedupe, led, insert] = statements;
     let (id, at) = (
         event.id.as_bytes().as_slice(),
         event.received_at.as_millis(),
     );
     let token = event.dedupe.0.as_bytes().as_slice();
     client.execute(dedupe, &[&token, &id]).unwrap();
-    let session: Vec<u8> = client
-        .query_one(current, &[&key.as_slice()])
-        .unwrap()
-        .get(0);
+    let session: Vec<u8> = client.query_one(led, &[&key.as_slice()]).unwrap().get(0);
     let message = event.message.as_ref().map(MessageId::as_str);
     client
         .query_one(
