@@ -37,10 +37,15 @@ pub enum Value<'a> {
 
 /// The text as both engines can store it: PostgreSQL has no NUL, so neither of them gets one.
 pub(crate) fn storable(text: &str) -> Cow<'_, str> {
-    if memchr::memchr(0, text.as_bytes()).is_some() {
-        return Cow::Owned(text.replace('\0', "\u{fffd}"));
+    if is_storable(text) {
+        return Cow::Borrowed(text);
     }
-    Cow::Borrowed(text)
+    Cow::Owned(text.replace('\0', "\u{fffd}"))
+}
+
+/// Whether a column tells this text to the letter. JSON tells any.
+pub(crate) fn is_storable(text: &str) -> bool {
+    memchr::memchr(0, text.as_bytes()).is_none()
 }
 
 /// What can be put into a statement.

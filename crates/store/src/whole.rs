@@ -19,7 +19,7 @@ use crate::inbox::{self, Arrival, event_columns};
 use crate::outbox::Reply;
 use crate::runs::{Admission, Conclusion, Run};
 use crate::tx::{Row, Tx};
-use crate::value::{Bind, to_json};
+use crate::value::{Bind, is_storable, to_json};
 
 /// All of a turn, made ready by whoever hands it over: there is one writer.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +50,7 @@ impl Whole {
         };
         let is_plain = next == 1
             && said == answer
+            && said.is_none_or(is_storable)
             && matches!(outcome, RunOutcome::Completed { .. })
             && is_first(event, admission)
             && is_said_back(event, &admission.return_to);

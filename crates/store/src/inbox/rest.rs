@@ -1,4 +1,4 @@
-//! An event as the ledger keeps it: what there are columns for stands there and nowhere else, and the rest is JSON
+//! An event as the ledger keeps it: what columns tell to the letter stands there and nowhere else, and the rest is JSON
 //! without what is not known. There is a row for every event, so what it repeats is written, copied and read again each time.
 //!
 //! Rows from before have the whole event in their JSON; they are read in the same way.
@@ -12,7 +12,7 @@ use talaria_domain::principal::{Principal, Role};
 
 use crate::error::Result;
 use crate::tx::Row;
-use crate::value::to_json;
+use crate::value::{is_storable, to_json};
 
 /// The columns that an event is read from, in the order of [`read`].
 macro_rules! event_columns {
@@ -26,6 +26,8 @@ pub(crate) use event_columns;
 struct Rest<'a> {
     address: Place<'a>,
     principal: Person<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a MessageId>,
     kind: &'a EventKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     sent_at: Option<Timestamp>,
@@ -60,6 +62,7 @@ struct Person<'a> {
 struct Kept {
     address: Address,
     principal: Principal,
+    message: Option<MessageId>,
     kind: EventKind,
     sent_at: Option<Timestamp>,
 }
@@ -69,14 +72,16 @@ pub(super) fn write(event: &Event) -> Result<String> {
     let Event {
         address,
         principal,
+        message,
         kind,
         sent_at,
         // These have columns.
         id: _,
         dedupe: _,
-        message: _,
         received_at: _,
     } = event;
+    // Its column has it, too, but as well as columns can.
+    let is_odd = |message: &&MessageId| !is_storable(message.as_str());
     to_json(&Rest {
         address: Place {
             platform: &address.platform,
@@ -94,6 +99,7 @@ pub(super) fn write(event: &Event) -> Result<String> {
             display_name: principal.display_name.as_deref(),
             role: principal.role,
         },
+        message: message.as_ref().filter(is_odd),
         kind,
         sent_at: *sent_at,
     })
@@ -104,15 +110,20 @@ pub fn read(row: &Row<'_>, first: usize) -> Result<Event> {
     let Kept {
         address,
         principal,
+        message,
         kind,
         sent_at,
     } = row.json(first)?;
+    let message = match message {
+        Some(odd) => Some(odd),
+        None => row.get(first + 3)?,
+    };
     Ok(Event {
         id: row.get(first + 1)?,
         dedupe: row.get(first + 2)?,
         address,
         principal,
-        message: row.get(first + 3)?,
+        message,
         kind,
         sent_at,
         received_at: row.get(first + 4)?,

@@ -29,6 +29,10 @@ fn events(world: &World) -> Vec<Event> {
     full.principal.display_name = Some("Ada".to_owned());
     full.address.thread = Some("t".into());
     full.address.reply_to = Some("m0".into());
+    let mut odd = world.said("ada", "a \u{0} in it");
+    odd.message = Some("m\u{0}1".into());
+    odd.address.reply_to = Some("m\u{0}0".into());
+    odd.principal.display_name = Some("A\u{0}a".to_owned());
     let wishes = Wishes {
         instructions: Some("be short".to_owned()),
         history: Some(Vec::new()),
@@ -58,6 +62,7 @@ fn events(world: &World) -> Vec<Event> {
         plain,
         bare,
         full,
+        odd,
         asks(wishes),
         asks(Wishes::default()),
         board,

@@ -253,6 +253,11 @@ both_engines! {
         assert!(!refused(|_| ()));
         assert!(refused(|turn| turn.answer = Some("something else".to_owned())));
         assert!(refused(|turn| turn.answer = None));
+        assert!(refused(|turn| {
+            let odd = "behind the \u{0} reeds".to_owned();
+            turn.events = vec![RunEvent::MessageCompleted { text: odd.clone() }];
+            turn.answer = Some(odd);
+        }));
         assert!(refused(|turn| turn.events.clear()));
         assert!(refused(|turn| turn.events.insert(0, RunEvent::Log { text: "a step".to_owned() })));
         assert!(refused(|turn| turn.outcome = RunOutcome::Cancelled));
