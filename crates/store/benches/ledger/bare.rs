@@ -8,34 +8,10 @@ use talaria_domain::names::MessageId;
 use talaria_store::inbox::Arrival;
 
 use crate::load::Crowd;
+use crate::texts::{self, DEDUPE, INSERT, LED};
 
 /// Rows in one transaction.
 const ROWS: usize = 64;
-
-const DEDUPE: &str =
-    "INSERT INTO dedupe (dedupe_key, event_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-const LED: &str = "SELECT k.session_id, s.key_id, s.owner, s.last_seq
-         FROM session_keys k LEFT JOIN sessions s ON s.session_id = k.session_id
-         WHERE k.key_id = ?1 AND k.session_id IS NOT NULL";
-const INSERT: &str =
-    "INSERT INTO inbox (event_id, dedupe_key, session_id, state, kind, event, message, attempts, epoch,
-             not_before, received_at)
-         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, 0, 0, ?8, ?7) RETURNING seq";
-
-/// These are the store's own texts, or the comparison means nothing.
-fn check_texts() {
-    let sources = [
-        (DEDUPE, include_str!("../../src/dedupe.rs")),
-        (LED, include_str!("../../src/sessions.rs")),
-        (INSERT, include_str!("../../src/inbox.rs")),
-    ];
-    for (text, source) in sources {
-        assert!(
-            source.contains(text),
-            "the store does not say this any more: {text}"
-        );
-    }
-}
 
 struct Row {
     event: Event,
@@ -58,7 +34,7 @@ fn rows(people: &Crowd) -> Vec<Row> {
 
 /// Rows a second with SQLite set up as `setup` says.
 pub(crate) fn sqlite(path: &str, setup: &str, time: Duration, people: &Crowd) -> f64 {
-    check_texts();
+    texts::check();
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.execute_batch(setup).unwrap();
     let (mut spent, mut count) = (Duration::ZERO, 0);

@@ -18,6 +18,7 @@
 mod bare;
 mod load;
 mod stock;
+mod texts;
 
 use std::time::Duration;
 

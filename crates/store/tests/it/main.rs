@@ -20,6 +20,7 @@ mod keeping_house;
 mod lanes;
 mod leading;
 mod lost_server;
+mod measuring;
 mod opening;
 mod operator_views;
 mod outgoing;
